@@ -1,0 +1,38 @@
+import type { Json } from '../graph/json';
+import type { ToolCall } from '../graph/messages';
+import type { Outcome } from '../graph/outcome';
+import type { ModelUsage } from './chat-model';
+
+/** What an activity keeps of a model call, beside the context and tools its input holds. */
+export interface ModelRecord {
+  readonly kind: 'model';
+  /** The name the model is registered under. */
+  readonly name: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly reply: { readonly content: string; readonly toolCalls: readonly ToolCall[] };
+  readonly finishReason?: string;
+  readonly usage?: ModelUsage;
+  readonly attempt: number;
+  readonly durationMs: number;
+  /** What the model itself put on record. */
+  readonly record?: { readonly [key: string]: Json };
+}
+
+/** What an activity keeps of a tool call. */
+export interface ToolRecord {
+  readonly kind: 'tool';
+  readonly tool: string;
+  readonly callId: string;
+  /** As the model gave them. */
+  readonly given: Json;
+  /** As the tool's schema read them; missing where it did not. */
+  readonly args?: Json;
+  readonly result?: Json;
+  readonly error?: string;
+  readonly attempt: number;
+  readonly durationMs: number;
+}
+
+/** The result of a node's activity: how it ended, and the call it made, if it made one. */
+export type NodeResult = Outcome & { readonly record?: ModelRecord | ToolRecord };

@@ -1,0 +1,49 @@
+import type { Message, ToolCall } from '../graph/messages';
+import type { Json } from '../graph/json';
+import type { ToolDeclaration } from '../graph/tool';
+
+/** What a model is asked. */
+export interface ModelRequest {
+  /** The conversation, with the node's system prompt first if it has one. */
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDeclaration[];
+}
+
+/** Where a model is asked from. */
+export interface ModelContext {
+  readonly threadId: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  /** Aborts when the run is cancelled or the attempt times out. */
+  readonly signal: AbortSignal;
+}
+
+/** Tokens of one call. `cached` is part of `input`, `reasoning` of `output`. */
+export interface ModelUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+  readonly cached?: number;
+  readonly reasoning?: number;
+}
+
+/** What a model answered, and what is to be kept of the call. */
+export interface ModelReply {
+  readonly content: string;
+  readonly toolCalls?: readonly ToolCall[];
+  /** The model that answered, as the provider names it. */
+  readonly model: string;
+  readonly finishReason?: string;
+  readonly usage?: ModelUsage;
+  /** Whatever else belongs on record, under names of the model's own choosing. */
+  readonly record?: { readonly [key: string]: Json };
+}
+
+/** A model that can be called: live, scripted, or your own. */
+export interface ChatModel {
+  /** Who answers: `openai`, `mock`, … */
+  readonly provider: string;
+  /** One call. What it throws is retried by Temporal, unless it says otherwise. */
+  call(request: ModelRequest, context: ModelContext): Promise<ModelReply>;
+}

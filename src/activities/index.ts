@@ -1,0 +1,9 @@
+/**
+ * `abeyance/activity`: what runs on the worker beside node bodies: models and tools.
+ *
+ * @module
+ */
+export type { ModelRecord, NodeResult, ToolRecord } from './call-record';
+export type { ChatModel, ModelContext, ModelReply, ModelRequest, ModelUsage } from './chat-model';
+export type { GraphDependencies } from './create-activities';
+export { implementTool, type ToolBody, type ToolContext, type ToolImplementation } from './implement-tool';

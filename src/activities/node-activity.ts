@@ -1,0 +1,114 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Context } from '@temporalio/activity';
+import type { AnyGraph } from '../graph/compiled-graph';
+import type { NodeBody } from '../graph/implement';
+import { isJsonObject, type Json, type JsonObject } from '../graph/json';
+import type { ToolCall, Message } from '../graph/messages';
+import type { ModelNode, NodeDefinition, ToolsNode } from '../graph/node-definition';
+import type { ModelTarget, NodeCall } from '../graph/node-call';
+import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
+import { runBody } from '../graph/run-body';
+import { decodeState } from '../graph/write-state';
+import { callModel } from './call-model';
+import type { NodeResult } from './call-record';
+import { callTool } from './call-tool';
+import type { ChatModel } from './chat-model';
+import { toActivityFailure } from './failures';
+import type { ToolImplementation } from './implement-tool';
+import { keepAlive } from './keep-alive';
+
+provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
+
+/** A node as Temporal runs it: the state it reads or the call it serves, and what the workflow tells beside. */
+export type NodeActivity = (input: Json, call: NodeCall) => Promise<NodeResult>;
+
+/** The activity of a node with a body of its own. */
+export function bodyActivity(graph: AnyGraph, node: string, body: NodeBody): NodeActivity {
+  const { reads } = graph.shape.nodes.get(node) as NodeDefinition;
+  return (input, call) =>
+    inContext(graph, node, call, async (run) => {
+      const state = call.send ? input : decodeState(graph.schema, input as JsonObject, node, reads);
+      return runBody({ graph, body, state, run });
+    });
+}
+
+/** The activity of a model node. */
+export function modelActivity(
+  graph: AnyGraph,
+  node: string,
+  models: Readonly<Record<string, ChatModel>>,
+): NodeActivity {
+  const { messages: messagesKey } = graph.shape.nodes.get(node) as ModelNode;
+  return (input, call) =>
+    inContext(graph, node, call, ({ info, ports }) => {
+      const state = decodeState(graph.schema, input as JsonObject, node, [messagesKey]);
+      return callModel({
+        models,
+        target: call.model as ModelTarget,
+        messagesKey,
+        messages: (state[messagesKey] ?? []) as readonly Message[],
+        context: { ...info, signal: ports.signal },
+      });
+    });
+}
+
+/** The activity of one tool of a graph: each call of it is one execution. */
+export function toolActivity(graph: AnyGraph, tools: ReadonlyMap<string, ToolImplementation>): NodeActivity {
+  return (input, call) => {
+    const name = nodeOfTask(call.task);
+    const node = graph.shape.nodes.get(name) as ToolsNode;
+    return inContext(graph, name, call, (run) => callTool({ tools, node, call: input as unknown as ToolCall, run }));
+  };
+}
+
+function nodeOfTask(task: string): string {
+  return task.split('.')[1] ?? task;
+}
+
+async function inContext(
+  graph: AnyGraph,
+  node: string,
+  call: NodeCall,
+  body: (run: NodeRun) => Promise<NodeResult>,
+): Promise<NodeResult> {
+  const context = Context.current();
+  const run = nodeRunOf(graph.name, node, call, context);
+  const stop = keepAlive(context, () => onceDetails(run));
+  try {
+    return await body(run);
+  } catch (thrown) {
+    throw toActivityFailure(thrown, node, context);
+  } finally {
+    stop();
+  }
+}
+
+function nodeRunOf(graph: string, node: string, call: NodeCall, context: Context): NodeRun {
+  const { task, step, visit, idempotencyKey, answers = [], once = {} } = call;
+  const { attempt, workflowExecution, heartbeatDetails } = context.info;
+  const info = {
+    threadId: workflowExecution?.workflowId ?? '',
+    graph,
+    node,
+    task,
+    step,
+    visit,
+    attempt,
+    idempotencyKey,
+  };
+  const recovered = isJsonObject(heartbeatDetails) && isJsonObject(heartbeatDetails.once) ? heartbeatDetails.once : {};
+  const run: NodeRun = new NodeRun(
+    info,
+    answers,
+    { ...once, ...recovered },
+    {
+      signal: context.cancellationSignal,
+      saveOnce: () => context.heartbeat(onceDetails(run)),
+    },
+  );
+  return run;
+}
+
+function onceDetails(run: NodeRun): JsonObject {
+  return { once: Object.fromEntries(run.once) };
+}

@@ -1,0 +1,120 @@
+import { WorkflowFailedError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import type { AnyGraph } from '../graph/compiled-graph';
+import { ThreadError } from '../graph/errors';
+import type { StateSnapshot } from '../graph/graph-runner';
+import { decodeValues, type RunView, type Stop } from '../graph/run-view';
+import type { Channels } from '../graph/state-schema';
+import { stateQuery } from '../workflows/messages';
+import { MEMO_KEY, type PublishedView } from '../workflows/pending-in-the-open';
+import { isNotRunning, toRunError, unknownThread } from './temporal-errors';
+
+const QUERY_TIMEOUT = 5_000;
+
+const STATUS: Readonly<Record<string, StateSnapshot['status']>> = {
+  COMPLETED: 'done',
+  FAILED: 'failed',
+  CANCELLED: 'cancelled',
+  TERMINATED: 'terminated',
+  TIMED_OUT: 'timed-out',
+};
+
+/** What the server knows of a thread without any worker. */
+export interface ThreadFacts {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly graph: string;
+  readonly isRunning: boolean;
+  readonly status: string;
+  /** What the run last published in its memo. */
+  readonly published?: PublishedView;
+}
+
+/** Looks a thread up on the server. @throws {ThreadError} `THREAD_UNKNOWN`. */
+export async function lookUp(client: Client, threadId: string): Promise<ThreadFacts> {
+  let description: WorkflowExecutionDescription;
+  try {
+    description = await client.workflow.getHandle(threadId).describe();
+  } catch (error) {
+    throw isNotRunning(error) ? unknownThread(threadId, error) : error;
+  }
+  const { runId, type, status, memo } = description;
+  const published = memo?.[MEMO_KEY] as PublishedView | undefined;
+  return { threadId, runId, graph: type, status: status.name, isRunning: status.name === 'RUNNING', published };
+}
+
+/** Asks a run, also a closed one, where it stands. @throws {ThreadError} `THREAD_UNREACHABLE` when no worker answers. */
+export async function askRun(client: Client, { threadId, runId, graph }: ThreadFacts): Promise<RunView> {
+  try {
+    const handle = client.workflow.getHandle(threadId, runId);
+    return await client.withDeadline(Date.now() + QUERY_TIMEOUT, () => handle.query(stateQuery));
+  } catch (error) {
+    const message = `No worker answered for thread "${threadId}". Start one that serves graph "${graph}" on its task queue.`;
+    throw new ThreadError('THREAD_UNREACHABLE', message, threadId, { cause: error });
+  }
+}
+
+/** How a thread's closed run ended. */
+export async function endOf(client: Client, facts: ThreadFacts): Promise<Stop> {
+  try {
+    const values = (await client.workflow.getHandle(facts.threadId, facts.runId).result()) as Channels;
+    return {
+      kind: 'done',
+      view: { status: 'done', step: facts.published?.step ?? 0, values, next: [], tasks: [], questions: [] },
+    };
+  } catch (error) {
+    return failedStop(error);
+  }
+}
+
+function failedStop(error: unknown): Stop {
+  if (!(error instanceof WorkflowFailedError)) throw error;
+  const { cause } = error;
+  if (cause instanceof CancelledFailure)
+    return { kind: 'failed', code: 'RUN_CANCELLED', message: 'The run was cancelled.' };
+  if (cause instanceof TerminatedFailure)
+    return { kind: 'failed', code: 'RUN_TERMINATED', message: `The run was terminated: ${cause.message}` };
+  if (cause instanceof TimeoutFailure) return { kind: 'failed', code: 'RUN_TERMINATED', message: 'The run timed out.' };
+  const { code, message, node } = toRunError(cause);
+  return { kind: 'failed', code, message, ...(node !== undefined && { node }) };
+}
+
+/**
+ * Tells where a thread stands: from its run, or while no worker answers from what it last published.
+ *
+ * @throws {ThreadError} `THREAD_UNKNOWN`; `THREAD_UNREACHABLE` when neither worker nor memo can tell.
+ */
+export async function readState(client: Client, threadId: string, graph: AnyGraph | undefined): Promise<StateSnapshot> {
+  const facts = await lookUp(client, threadId);
+  const end = facts.isRunning || facts.status === 'CONTINUED_AS_NEW' ? undefined : await endOf(client, facts);
+  const { view, source } =
+    end?.kind === 'done' ? { view: end.view, source: 'result' as const } : await viewOfRun(client, facts);
+  return {
+    values: decodeValues(graph, view.values),
+    next: view.next,
+    tasks: view.tasks,
+    interrupts: facts.isRunning ? view.questions : [],
+    status: STATUS[facts.status] ?? view.status,
+    metadata: {
+      threadId,
+      graph: facts.graph,
+      step: view.step,
+      source,
+      runId: facts.runId,
+      ...(end?.kind === 'failed' && { error: { code: end.code, message: end.message } }),
+    },
+  };
+}
+
+async function viewOfRun(
+  client: Client,
+  facts: ThreadFacts,
+): Promise<{ readonly view: RunView; readonly source: 'run' | 'memo' }> {
+  try {
+    return { view: await askRun(client, facts), source: 'run' };
+  } catch (error) {
+    const { published } = facts;
+    if (!published?.values) throw error;
+    return { view: { ...published, values: published.values, tasks: [] }, source: 'memo' };
+  }
+}

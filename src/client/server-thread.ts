@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { AnyGraph } from '../graph/compiled-graph';
+import { answerMap, type DecisionRecord, type DecisionRequest } from '../graph/decision';
+import { DecisionRefusedError, StateError, ThreadError, messageOf } from '../graph/errors';
+import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } from '../graph/graph-runner';
+import { toJson, type Json } from '../graph/json';
+import type { Question } from '../graph/question';
+import { resultOf, type Stop } from '../graph/run-view';
+import { decideUpdate, decisionsQuery, untilStoppedUpdate, type DecisionReply } from '../workflows/messages';
+import { endOf, lookUp, readState, type ThreadFacts } from './read-thread';
+import { finished, fromUpdateError, isNotRunning } from './temporal-errors';
+
+/** A thread on a Temporal server, known by its id alone. */
+export class ServerThread implements GraphThread {
+  private readonly handle: WorkflowHandle;
+
+  constructor(
+    private readonly client: Client,
+    readonly id: string,
+    private readonly graph?: AnyGraph,
+  ) {
+    this.handle = client.workflow.getHandle(id);
+  }
+
+  async approve(options: DecideOptions = {}): Promise<Accepted> {
+    return (await this.decide({ ...options, type: 'approve' }, 'verdict')).verdict;
+  }
+
+  async deny(options: DecideOptions = {}): Promise<Accepted> {
+    return (await this.decide({ ...options, type: 'deny' }, 'verdict')).verdict;
+  }
+
+  async resume(value: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    return (await this.decide({ ...options, type: 'resume', value: asAnswer(value) as never }, 'verdict')).verdict;
+  }
+
+  /** Answers, and returns where the run stops next. */
+  async resumeUntilStopped(value: unknown, options: DecideOptions = {}): Promise<RunResult<any>> {
+    const { stop } = await this.decide({ ...options, type: 'resume', value: asAnswer(value) as never }, 'stop');
+    return resultOf(this.graph, stop as Stop) as RunResult<any>;
+  }
+
+  async getState(): Promise<StateSnapshot<any>> {
+    return readState(this.client, this.id, this.graph);
+  }
+
+  async decisions(): Promise<readonly DecisionRecord[]> {
+    await this.facts();
+    return this.handle.query(decisionsQuery);
+  }
+
+  async untilStopped(): Promise<RunResult<any>> {
+    const expected = this.graph && { graph: this.graph.name };
+    try {
+      const stop = await this.handle.executeUpdate(untilStoppedUpdate, { args: [expected] });
+      return resultOf(this.graph, stop) as RunResult<any>;
+    } catch (error) {
+      if (!isNotRunning(error)) throw fromUpdateError(error, this.id);
+      return resultOf(this.graph, await endOf(this.client, await this.facts())) as RunResult<any>;
+    }
+  }
+
+  // A decision without a target is bound to the one open question, so that it can never answer the next one instead.
+  private async decide(request: DecisionRequest, waitFor: 'verdict' | 'stop'): Promise<DecisionReply> {
+    const targeted = request.question !== undefined || request.node !== undefined || isMap(request);
+    const bound = targeted ? request : { ...request, ...(await this.onlyQuestion()) };
+    try {
+      // Never the decision id: the server would answer a second one with the first one's reply without asking us.
+      return await this.handle.executeUpdate(decideUpdate, { args: [bound, { waitFor }], updateId: randomUUID() });
+    } catch (error) {
+      if (!isNotRunning(error)) throw fromUpdateError(error, this.id);
+      await this.facts();
+      throw finished(this.id, error);
+    }
+  }
+
+  private async onlyQuestion(): Promise<{ readonly question: string; readonly digest: string }> {
+    const { isRunning, published } = await this.facts();
+    if (!isRunning) throw finished(this.id);
+    const open = published?.questions ?? [];
+    const [only, ...more] = open;
+    if (only && more.length === 0) return { question: only.id, digest: only.digest };
+    throw refusal(open);
+  }
+
+  private async facts(): Promise<ThreadFacts> {
+    const facts = await lookUp(this.client, this.id);
+    if (this.graph === undefined || facts.graph === this.graph.name) return facts;
+    const message = `Thread "${this.id}" runs graph "${facts.graph}", not "${this.graph.name}". Use another thread id.`;
+    throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, this.id);
+  }
+}
+
+function isMap(request: DecisionRequest): boolean {
+  return request.type === 'resume' && answerMap(request.value) !== undefined;
+}
+
+function refusal(questions: readonly Question[]): DecisionRefusedError {
+  const open = questions.map(({ id, node, value }) => ({ id, node, value }));
+  if (open.length === 0) {
+    const message =
+      'No question is open. Wait with untilStopped, or decide ahead by naming the question or its node. Nothing changed.';
+    return new DecisionRefusedError('NOTHING_PENDING', message);
+  }
+  const message = `Several questions are open, and the decision does not say which it is for. Name one by "question": ${open.map(({ id }) => id).join(', ')}. Nothing changed.`;
+  return new DecisionRefusedError('ANSWER_AMBIGUOUS', message, open);
+}
+
+function asAnswer(value: unknown): Json {
+  try {
+    return value === undefined ? null : toJson(value);
+  } catch (error) {
+    const message = `The answer cannot be sent: ${messageOf(error)}. Answer with plain JSON.`;
+    throw new StateError('STATE_NOT_JSON', message, 'answer', undefined, { cause: error });
+  }
+}

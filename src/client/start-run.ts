@@ -1,0 +1,117 @@
+import {
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  type Client,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { AnyGraph } from '../graph/compiled-graph';
+import { ThreadError } from '../graph/errors';
+import { encodeUpdate } from '../graph/write-state';
+import type { Carry } from '../workflows/graph-run';
+import { statusAttribute } from '../workflows/pending-in-the-open';
+import { askRun, lookUp } from './read-thread';
+
+/** A run to start: on which thread, with what. */
+export interface RunRequest {
+  readonly graph: AnyGraph;
+  readonly threadId: string;
+  readonly input: unknown;
+  readonly recursionLimit?: number;
+}
+
+/** The options a run is launched with; the client adds the call. */
+export type LaunchOptions = WorkflowStartOptions & { workflowIdConflictPolicy: WorkflowIdConflictPolicy };
+
+/** Starts runs on threads: fresh ones, and finished ones on what they left. */
+export class RunStarter {
+  private marksStatus = true;
+
+  constructor(
+    private readonly client: Client,
+    private readonly taskQueue: string,
+  ) {}
+
+  /**
+   * Launches a run. A finished thread gets a new run on its last values; a busy one is left alone.
+   *
+   * @throws {StateError} when the input does not fit. @throws {ThreadError} `THREAD_BUSY`, `THREAD_OF_OTHER_GRAPH`.
+   */
+  async start<T>(request: RunRequest, launch: (options: LaunchOptions) => Promise<T>): Promise<T> {
+    const input = encodeUpdate(request.graph.schema, request.input, 'input');
+    const limit = request.recursionLimit === undefined ? undefined : { recursionLimit: request.recursionLimit };
+    try {
+      return await this.launch(
+        request,
+        [input, ...(limit ? [limit] : [])],
+        WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        launch,
+      );
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    const carry = { ...(await this.carryOf(request)), ...limit };
+    try {
+      return await this.launch(request, [input, carry], WorkflowIdReusePolicy.ALLOW_DUPLICATE, launch);
+    } catch (error) {
+      throw error instanceof WorkflowExecutionAlreadyStartedError ? busy(request.threadId, error) : error;
+    }
+  }
+
+  private async launch<T>(
+    { graph, threadId }: RunRequest,
+    args: unknown[],
+    workflowIdReusePolicy: WorkflowIdReusePolicy,
+    launch: (options: LaunchOptions) => Promise<T>,
+  ): Promise<T> {
+    const options: LaunchOptions = {
+      workflowId: threadId,
+      taskQueue: this.taskQueue,
+      args,
+      workflowIdReusePolicy,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      staticSummary: `graph ${graph.name}`,
+    };
+    if (!this.marksStatus) return launch(options);
+    try {
+      return await launch({
+        ...options,
+        typedSearchAttributes: new TypedSearchAttributes([{ key: statusAttribute, value: 'running' }]),
+      });
+    } catch (error) {
+      if (!isUnknownAttribute(error)) throw error;
+      this.marksStatus = false;
+      return launch(options);
+    }
+  }
+
+  private async carryOf({ graph, threadId }: RunRequest): Promise<Carry> {
+    const facts = await lookUp(this.client, threadId);
+    if (facts.graph !== graph.name) {
+      const message = `Thread "${threadId}" runs graph "${facts.graph}", not "${graph.name}". Use another thread id.`;
+      throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, threadId);
+    }
+    if (facts.isRunning)
+      throw busy(
+        threadId,
+        undefined,
+        facts.published?.questions.map(({ id }) => id),
+      );
+    const { values, step } = await askRun(this.client, facts);
+    return { values, step };
+  }
+}
+
+function busy(threadId: string, cause: unknown, questions: readonly string[] = []): ThreadError {
+  const waits = questions.length > 0 ? `waits for an answer to ${questions.join(', ')}` : 'is running';
+  const message = `Thread "${threadId}" ${waits}; new input would drop that. Answer with approve, deny or resume, or use another thread id.`;
+  return new ThreadError('THREAD_BUSY', message, threadId, { cause });
+}
+
+// A namespace without our search attributes refuses the start; the run does without them.
+function isUnknownAttribute(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  return String((cause as { details?: unknown } | undefined)?.details ?? '').includes(statusAttribute.name);
+}

@@ -1,0 +1,44 @@
+import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { DecisionRefusedError, GraphRunError, ThreadError, type ErrorCode, type OpenQuestion } from '../graph/errors';
+
+const THREAD_CODES: readonly string[] = ['THREAD_FINISHED', 'THREAD_OF_OTHER_GRAPH'];
+
+/** A refused update as the error a caller can act on; anything else as it is. */
+export function fromUpdateError(error: unknown, threadId: string): unknown {
+  if (!(error instanceof WorkflowUpdateFailedError)) return error;
+  const { cause } = error;
+  if (!(cause instanceof ApplicationFailure)) return error;
+  // A run that completes while an update waits ends the update with a failure of the server's own.
+  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return finished(threadId, cause);
+  const code = cause.type as ErrorCode;
+  if (THREAD_CODES.includes(code)) return new ThreadError(code, cause.message, threadId, { cause });
+  const detail = cause.details?.[0] as { readonly open?: readonly OpenQuestion[] } | undefined;
+  return detail?.open ? new DecisionRefusedError(code, cause.message, detail.open, { cause }) : error;
+}
+
+/** The failure of a run as the error a caller can act on. */
+export function toRunError(cause: unknown): GraphRunError {
+  if (!(cause instanceof ApplicationFailure)) {
+    return new GraphRunError('RUN_FAILED', `The run failed: ${String(cause)}`, undefined, { cause });
+  }
+  const detail = cause.details?.[0] as { readonly node?: string } | undefined;
+  return new GraphRunError((cause.type ?? 'RUN_FAILED') as ErrorCode, cause.message, detail?.node, { cause });
+}
+
+/** The error of a thread id that nothing was ever started under, as far as the server remembers. */
+export function unknownThread(threadId: string, cause?: unknown): ThreadError {
+  const message = `There is no thread "${threadId}" in this namespace, or its retention is over. Check the id and the namespace, or start it.`;
+  return new ThreadError('THREAD_UNKNOWN', message, threadId, { cause });
+}
+
+/** The error of a thread whose run has ended. */
+export function finished(threadId: string, cause?: unknown): ThreadError {
+  const message = `The run of thread "${threadId}" has ended; there is nothing to decide. Read it with getState, or start a new run with invoke.`;
+  return new ThreadError('THREAD_FINISHED', message, threadId, { cause });
+}
+
+/** True where the server knows no running workflow of this id: it never was, or it has closed. */
+export function isNotRunning(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError;
+}

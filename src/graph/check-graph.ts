@@ -1,0 +1,115 @@
+import { END, START } from './commands';
+import { GraphDefinitionError } from './errors';
+import type { NodeDefinition } from './node-definition';
+import type { CompileOptions, GraphShape } from './state-graph';
+import type { Fields, StateSchema } from './state-schema';
+
+const EXPORTABLE = /^[A-Za-z_$][\w$]*$/;
+// These separate the parts of task, activity and question ids.
+const SEPARATORS = /[.:/#|~+\s\p{Cc}]/u;
+
+/** Refuses a node name that ids could not be built from. */
+export function checkNodeName(name: string): void {
+  if (name === START || name === END) {
+    throw new GraphDefinitionError('INVALID_NAME', `"${name}" is reserved. Give the node another name.`);
+  }
+  if (name === '' || SEPARATORS.test(name)) {
+    const message = `"${name}" cannot name a node: ids are built from it. Leave out spaces and . : / # | ~ +`;
+    throw new GraphDefinitionError('INVALID_NAME', message);
+  }
+}
+
+/** Refuses a graph that could only fail when it runs. */
+export function checkGraph(options: CompileOptions<string>, schema: StateSchema<Fields>, shape: GraphShape): void {
+  checkOptions(options);
+  checkNames(shape);
+  checkMessageKeys(schema, shape);
+  checkReads(schema, shape);
+  checkReachable(shape);
+}
+
+function checkOptions({ name, recursionLimit = 1 }: CompileOptions<string>): void {
+  if (!EXPORTABLE.test(name)) {
+    const message = `"${name}" cannot name a graph: its workflow is exported under that name. Use letters, digits, "_" and "$".`;
+    throw new GraphDefinitionError('INVALID_NAME', message);
+  }
+  if (!Number.isInteger(recursionLimit) || recursionLimit < 1) {
+    throw new GraphDefinitionError(
+      'INVALID_NAME',
+      `recursionLimit must be a whole number from 1, not ${recursionLimit}.`,
+    );
+  }
+}
+
+function checkNames({ nodes, edges, joins, branches }: GraphShape): void {
+  const known = (name: string, where: string, ...also: readonly string[]): void => {
+    if (nodes.has(name) || also.includes(name)) return;
+    const message = `${where} names "${name}", which is no node. The nodes are: ${[...nodes.keys()].join(', ') || 'none yet'}.`;
+    throw new GraphDefinitionError('UNKNOWN_NODE', message);
+  };
+  for (const { from, to } of edges) {
+    known(from, `The edge "${from}" → "${to}"`, START);
+    known(to, `The edge "${from}" → "${to}"`, END);
+  }
+  for (const { from, to } of joins) {
+    for (const name of from) known(name, `The edge [${from.join(', ')}] → "${to}"`);
+    known(to, `The edge [${from.join(', ')}] → "${to}"`, END);
+  }
+  for (const { from, ends } of branches) {
+    known(from, `The conditional edge from "${from}"`, START);
+    for (const name of ends ?? []) known(name, `The conditional edge from "${from}"`, END);
+  }
+  for (const [node, { ends }] of nodes) {
+    for (const name of ends ?? []) known(name, `The ends of "${node}"`, END);
+  }
+}
+
+function checkMessageKeys(schema: StateSchema<Fields>, { nodes }: GraphShape): void {
+  for (const [name, node] of nodes) {
+    if (node.kind !== 'model' && node.kind !== 'tools') continue;
+    if (Object.hasOwn(schema.fields, node.messages)) continue;
+    const message = `Node "${name}" keeps its conversation under "${node.messages}", which the state does not have. Add it: ${node.messages}: MessagesValue.`;
+    throw new GraphDefinitionError('INVALID_STATE_SCHEMA', message);
+  }
+}
+
+function checkReads(schema: StateSchema<Fields>, { nodes }: GraphShape): void {
+  for (const [name, { reads }] of nodes) {
+    const unknown = reads?.find((key) => !Object.hasOwn(schema.fields, key));
+    if (unknown === undefined) continue;
+    const message = `Node "${name}" reads "${unknown}", which the state does not have. It has: ${Object.keys(schema.fields).join(', ')}.`;
+    throw new GraphDefinitionError('INVALID_STATE_SCHEMA', message);
+  }
+}
+
+function checkReachable(shape: GraphShape): void {
+  const { nodes, branches } = shape;
+  const reached = new Set<string>();
+  const open = [START];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (reached.has(at)) continue;
+    reached.add(at);
+    open.push(...targetsOf(at, shape, nodes.get(at)));
+  }
+  if (![...reached].some((name) => nodes.has(name))) {
+    throw new GraphDefinitionError(
+      'NO_ENTRY_POINT',
+      'Nothing leads from START to a node. Add an edge: .addEdge(START, …).',
+    );
+  }
+  // A router that does not declare its ends may go anywhere.
+  if (branches.some(({ from, ends }) => ends === undefined && reached.has(from))) return;
+  const lost = [...nodes.keys()].filter((name) => !reached.has(name));
+  if (lost.length === 0) return;
+  const message = `Nothing leads to ${lost.map((name) => `"${name}"`).join(', ')}. Add an edge, or name it in the "ends" of the node whose command goes there.`;
+  throw new GraphDefinitionError('UNREACHABLE_NODE', message);
+}
+
+function targetsOf(at: string, { edges, joins, branches }: GraphShape, node: NodeDefinition | undefined): string[] {
+  return [
+    ...edges.filter(({ from }) => from === at).map(({ to }) => to),
+    ...joins.filter(({ from }) => from.includes(at)).map(({ to }) => to),
+    ...branches.filter(({ from }) => from === at).flatMap(({ ends }) => ends ?? []),
+    ...(node?.ends ?? []),
+  ];
+}

@@ -1,0 +1,114 @@
+import type { Json } from './json';
+
+/** The virtual node every run starts at. */
+export const START = '__start__';
+
+/** The virtual node that ends a branch. */
+export const END = '__end__';
+
+/** The key under which `invoke` returns the questions of a paused run. */
+export const INTERRUPT = '__interrupt__';
+
+/** Marks instances so that they are known across a module loaded twice, where `instanceof` fails. */
+const KIND = Symbol.for('abeyance.kind');
+
+/**
+ * Runs a node with an input of its own, beside the run's state, in the next superstep.
+ *
+ * @example return items.map((item) => new Send('pack', { item }));
+ */
+export class Send<N extends string = string> {
+  readonly [KIND] = 'send';
+  constructor(
+    readonly node: N,
+    readonly input: unknown,
+  ) {}
+}
+
+/**
+ * Replaces a reduced value instead of folding into it.
+ *
+ * @example return { messages: new Overwrite([]) };
+ */
+export class Overwrite<V = unknown> {
+  readonly [KIND] = 'overwrite';
+  constructor(readonly value: V) {}
+}
+
+/** One target, or several, of a `goto` or a router. */
+export type Goto<N extends string = string> = N | typeof END | Send<N> | readonly (N | typeof END | Send<N>)[];
+
+/** What a `Command` may carry. */
+export interface CommandFields<U = Record<string, unknown>, N extends string = string> {
+  /** Answers the open question, or a map of question ids to answers. */
+  readonly resume?: unknown;
+  /** Written to the state as if a node had returned it. */
+  readonly update?: U;
+  /** Nodes to run next, beside those the edges name. */
+  readonly goto?: Goto<N>;
+}
+
+/**
+ * Steers a run: from a node, `update` and `goto`; from a client, `resume`.
+ *
+ * @example await graphs.invoke(order, new Command({ resume: true }), { threadId: 'order-42' });
+ */
+export class Command<U = Record<string, unknown>, N extends string = string> {
+  readonly [KIND] = 'command';
+  readonly resume: unknown;
+  readonly update: U | undefined;
+  readonly goto: Goto<N> | undefined;
+  /** Tells `new Command({ resume: undefined })` from a command that resumes nothing. */
+  readonly resumes: boolean;
+
+  constructor(fields: CommandFields<U, N>) {
+    this.resumes = 'resume' in fields;
+    this.resume = fields.resume;
+    this.update = fields.update;
+    this.goto = fields.goto;
+  }
+}
+
+/** A question as `invoke` returns it. */
+export interface Interrupt<V = unknown> {
+  readonly id: string;
+  readonly value: V;
+}
+
+/** True where a run returned because it waits for an answer. */
+export function isInterrupted<V = unknown>(
+  result: unknown,
+): result is { readonly [INTERRUPT]: readonly [Interrupt<V>, ...Interrupt<V>[]] } {
+  if (typeof result !== 'object' || result === null) return false;
+  const questions = (result as Record<string, unknown>)[INTERRUPT];
+  return Array.isArray(questions) && questions.length > 0;
+}
+
+function isOfKind(value: unknown, kind: string): boolean {
+  return typeof value === 'object' && value !== null && (value as { [KIND]?: unknown })[KIND] === kind;
+}
+
+/** True for a `Send`, also one made by another copy of this module. */
+export function isSend(value: unknown): value is Send {
+  return isOfKind(value, 'send');
+}
+
+/** True for an `Overwrite`, also one made by another copy of this module. */
+export function isOverwrite(value: unknown): value is Overwrite {
+  return isOfKind(value, 'overwrite');
+}
+
+/** True for a `Command`, also one made by another copy of this module. */
+export function isCommand(value: unknown): value is Command {
+  return isOfKind(value, 'command');
+}
+
+/** A goto as it is recorded. */
+export type GotoRecord = { readonly kind: 'node'; readonly node: string } | SendRecord;
+
+/** A `Send` as it is recorded. */
+export interface SendRecord {
+  readonly kind: 'send';
+  readonly node: string;
+  readonly input: Json;
+}

@@ -1,0 +1,78 @@
+import { END, START } from './commands';
+import { digestOf } from './digest';
+import type { NodeActivityOptions, NodeDefinition } from './node-definition';
+import type { CompileOptions, GraphShape, NodeMap } from './state-graph';
+import type { Fields, StateSchema } from './state-schema';
+
+const DEFAULT_RECURSION_LIMIT = 25;
+
+/** A graph as the `graph` query and the pictures show it. */
+export interface GraphDescription {
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly nodes: readonly { readonly name: string; readonly kind: NodeDefinition['kind'] }[];
+  readonly edges: readonly { readonly from: string; readonly to: string; readonly conditional: boolean }[];
+}
+
+/**
+ * A checked graph under a name: what `graphWorkflow` runs, `implement` fills and a client starts.
+ *
+ * Immutable and safe to import anywhere; the same object runs in memory, on a test server and live.
+ */
+export class CompiledGraph<Name extends string, F extends Fields, N extends NodeMap> {
+  readonly name: Name;
+  readonly recursionLimit: number;
+  /** Activity options of nodes that set none. */
+  readonly activity: NodeActivityOptions;
+  /** Changes when nodes, edges or state keys do: tells a run of an older graph from one of this. */
+  readonly fingerprint: string;
+  /** Type only: the nodes. */
+  declare readonly Nodes: N;
+
+  constructor(
+    options: CompileOptions<Name>,
+    readonly schema: StateSchema<F>,
+    readonly shape: GraphShape,
+  ) {
+    this.name = options.name;
+    this.recursionLimit = options.recursionLimit ?? DEFAULT_RECURSION_LIMIT;
+    this.activity = options.activity ?? {};
+    this.fingerprint = digestOf({
+      nodes: this.nodeList().map(({ name, kind }) => [name, kind]),
+      edges: this.edgeList().map(({ from, to, conditional }) => [from, to, conditional]),
+      state: Object.keys(schema.fields).sort(),
+    }).slice(0, 12);
+  }
+
+  /** The graph as plain data. */
+  describe(): GraphDescription {
+    return { name: this.name, fingerprint: this.fingerprint, nodes: this.nodeList(), edges: this.edgeList() };
+  }
+
+  /** The graph as Mermaid text, for a page or a terminal. */
+  drawMermaid(): string {
+    const lines = this.edgeList().map(({ from, to, conditional }) => `  ${from} ${conditional ? '-.->' : '-->'} ${to}`);
+    const names = this.nodeList().map(
+      ({ name, kind }) => `  ${name}${kind === 'activity' ? '' : `["${name} · ${kind}"]`}`,
+    );
+    return ['flowchart TD', `  ${START}([start])`, ...names, `  ${END}([end])`, ...lines].join('\n');
+  }
+
+  private nodeList(): GraphDescription['nodes'] {
+    return [...this.shape.nodes].map(([name, { kind }]) => ({ name, kind }));
+  }
+
+  private edgeList(): GraphDescription['edges'] {
+    const { edges, joins, branches, nodes } = this.shape;
+    const anywhere = [...nodes.keys(), END];
+    return [
+      ...edges.map(({ from, to }) => ({ from, to, conditional: false })),
+      ...joins.flatMap(({ from, to }) => from.map((one) => ({ from: one, to, conditional: false }))),
+      ...branches.flatMap(({ from, ends }) => (ends ?? anywhere).map((to) => ({ from, to, conditional: true }))),
+      ...[...nodes].flatMap(([from, { ends }]) => (ends ?? []).map((to) => ({ from, to, conditional: true }))),
+    ];
+  }
+}
+
+/** Any compiled graph, where its types do not matter. */
+export type AnyGraph = CompiledGraph<string, any, any>;

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { DecisionRefusedError, type OpenQuestion } from './errors';
+import type { ErrorCode } from './errors';
+import { isJsonObject, type Json, type JsonObject } from './json';
+import { parseQuestionId } from './question';
+
+/** What a decision may say beside its answer. Every part is optional. */
+const DecisionDetails = z.strictObject({
+  /** The question decided; without it the decision is for the only open one. */
+  question: z.string().min(1).max(1000).optional(),
+  /** The node whose question is decided, also before it has asked. */
+  node: z.string().min(1).max(500).optional(),
+  /** The question's digest as it was shown: the decision is refused if the question has changed. */
+  digest: z.string().min(1).max(100).optional(),
+  /** Who decides. */
+  by: z.string().min(1).max(500).optional(),
+  /** Why. */
+  note: z.string().max(20_000).optional(),
+  /** Makes the decision safe to send again: the same id has one effect and one reply. */
+  decisionId: z.string().min(1).max(500).optional(),
+});
+
+/** What a decision may say beside its answer. */
+export type DecisionDetails = z.output<typeof DecisionDetails>;
+
+const DecisionRequest = z.discriminatedUnion('type', [
+  DecisionDetails.extend({ type: z.literal('approve') }),
+  DecisionDetails.extend({ type: z.literal('deny') }),
+  DecisionDetails.extend({ type: z.literal('resume'), value: z.json() }),
+]);
+
+/** A decision as a client sends it through the `decide` update. */
+export type DecisionRequest = z.output<typeof DecisionRequest>;
+
+/** A decision on its way into the engine. */
+export type Decision = DecisionRequest & {
+  /** The door it came through: `signal`, `update` or `memory`. */
+  readonly via: string;
+};
+
+/** What became of a decision. */
+export type Verdict =
+  | { readonly kind: 'accepted'; readonly questions: readonly string[] }
+  | { readonly kind: 'kept'; readonly until: string }
+  | {
+      readonly kind: 'refused';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly open: readonly OpenQuestion[];
+    };
+
+/** A decision with its verdict: one line of the audit. */
+export interface DecisionRecord {
+  readonly decision: Decision;
+  /** Of what was decided: the same decision id with another digest is refused. */
+  readonly digest: string;
+  readonly verdict: Verdict;
+  /** When the verdict fell, ISO 8601. */
+  readonly at: string;
+}
+
+/**
+ * Reads a decision that came from outside.
+ *
+ * @throws {DecisionRefusedError} `DECISION_MALFORMED`, saying what is wrong with it.
+ */
+export function readDecision(request: unknown, via: string): Decision {
+  const parsed = DecisionRequest.safeParse(request);
+  if (!parsed.success) throw malformed(z.prettifyError(parsed.error));
+  const { question, node, type } = parsed.data;
+  if (question !== undefined && node !== undefined) throw malformed('it names a question and a node; name one');
+  const answers = type === 'resume' ? answerMap(parsed.data.value) : undefined;
+  if (answers && (question !== undefined || node !== undefined)) {
+    throw malformed('its answers are by question id already; leave out "question" and "node"');
+  }
+  return { ...parsed.data, via };
+}
+
+/**
+ * The answers of a resume by question id, or undefined where the value is a plain answer.
+ *
+ * @throws {DecisionRefusedError} `DECISION_MALFORMED` where some keys are question ids and some are not.
+ */
+export function answerMap(value: Json): JsonObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const keys = Object.keys(value);
+  const ids = keys.filter((key) => parseQuestionId(key) !== undefined);
+  if (ids.length === 0) return undefined;
+  if (ids.length < keys.length) {
+    const others = keys.filter((key) => !ids.includes(key)).join(', ');
+    throw malformed(`some of its keys are question ids and some are not (${others})`);
+  }
+  return value;
+}
+
+function malformed(why: string): DecisionRefusedError {
+  const message = `The decision cannot be read: ${why.replaceAll('\n', ' ')}. Nothing changed.`;
+  return new DecisionRefusedError('DECISION_MALFORMED', message);
+}

@@ -1,0 +1,149 @@
+import type { AnyGraph } from './compiled-graph';
+import { answerMap, type Decision, type DecisionRecord, type Verdict } from './decision';
+import type { ErrorCode, OpenQuestion } from './errors';
+import { isJsonObject, type Json } from './json';
+import { parseQuestionId, type Answer, type ApprovalDecision, type Question } from './question';
+import type { Task } from './task';
+
+/** What a decision is judged against. */
+export interface Situation {
+  readonly graph: AnyGraph;
+  readonly step: number;
+  readonly tasks: readonly Task[];
+  readonly ledger: readonly DecisionRecord[];
+}
+
+/** A verdict, with the answers it lets through. */
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly answers: readonly Answer[];
+}
+
+/** Judges a decision. Changes nothing: a refused one leaves no trace but its record. */
+export function judge(situation: Situation, decision: Decision): Judgement {
+  const many = decision.type === 'resume' ? answerMap(decision.value) : undefined;
+  if (!many) return judgeOne(situation, decision, decision.type === 'resume' ? decision.value : undefined);
+  const each = Object.entries(many).map(([question, value]) =>
+    judgeOne(situation, { ...decision, question } as Decision, value),
+  );
+  const bad = each.find(({ verdict }) => verdict.kind !== 'accepted');
+  if (bad && bad.verdict.kind === 'kept') {
+    return refuse(
+      situation,
+      'QUESTION_UNKNOWN',
+      `Question ${bad.verdict.until} is not open yet; a map of answers is for open questions.`,
+    );
+  }
+  if (bad) return bad;
+  const answers = each.flatMap((one) => one.answers);
+  return { verdict: { kind: 'accepted', questions: answers.map(({ id }) => id) }, answers };
+}
+
+function judgeOne(situation: Situation, decision: Decision, value: Json | undefined): Judgement {
+  const open = openQuestions(situation.tasks);
+  if (decision.question !== undefined) return judgeById(situation, decision, decision.question, value);
+  if (decision.node !== undefined) return judgeByNode(situation, decision, decision.node, value);
+  if (open.length > 1)
+    return refuse(
+      situation,
+      'ANSWER_AMBIGUOUS',
+      'Several questions are open, and the decision does not say which it is for. Name one by "question".',
+    );
+  if (open.length === 0)
+    return refuse(situation, 'NOTHING_PENDING', 'No question is open. To decide ahead, name the question or its node.');
+  return answer(situation, open[0] as Question, decision, value);
+}
+
+function judgeById(situation: Situation, decision: Decision, id: string, value: Json | undefined): Judgement {
+  const open = openQuestions(situation.tasks).find((question) => question.id === id);
+  if (open) return answer(situation, open, decision, value);
+  const settled = situation.ledger.find(({ verdict }) => verdict.kind === 'accepted' && verdict.questions.includes(id));
+  if (settled) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} is settled: ${tellWho(settled)}.`);
+  if (mayStillCome(situation, id)) return { verdict: { kind: 'kept', until: id }, answers: [] };
+  return refuse(situation, 'QUESTION_UNKNOWN', `There is no question ${id} on this thread.`);
+}
+
+function judgeByNode(situation: Situation, decision: Decision, node: string, value: Json | undefined): Judgement {
+  if (!situation.graph.shape.nodes.has(node)) {
+    return refuse(situation, 'QUESTION_UNKNOWN', `Graph "${situation.graph.name}" has no node "${node}".`);
+  }
+  const open = openQuestions(situation.tasks).filter((question) => question.node === node);
+  if (open.length > 1)
+    return refuse(situation, 'ANSWER_AMBIGUOUS', `Node "${node}" has several open questions. Name one by "question".`);
+  if (open.length === 0) return { verdict: { kind: 'kept', until: node }, answers: [] };
+  return answer(situation, open[0] as Question, decision, value);
+}
+
+function answer(situation: Situation, question: Question, decision: Decision, value: Json | undefined): Judgement {
+  if (decision.digest !== undefined && decision.digest !== question.digest) {
+    return refuse(
+      situation,
+      'QUESTION_CHANGED',
+      `Question ${question.id} is not what it was when the decision was made. Look at it again.`,
+    );
+  }
+  const answered = valueFor(question, decision, value);
+  if (!answered) {
+    return refuse(situation, 'ANSWER_INVALID', `Question ${question.id} asks for an approval: approve it or deny it.`);
+  }
+  const { id, digest } = question;
+  const { by, note, via, decisionId } = decision;
+  return {
+    verdict: { kind: 'accepted', questions: [id] },
+    answers: [
+      {
+        id,
+        digest,
+        value: answered.value,
+        via,
+        ...(by && { by }),
+        ...(note && { note }),
+        ...(decisionId && { decision: decisionId }),
+      },
+    ],
+  };
+}
+
+function valueFor(
+  { kind }: Question,
+  decision: Decision,
+  value: Json | undefined,
+): { readonly value: Json } | undefined {
+  if (kind === 'question') return { value: decision.type === 'resume' ? (value ?? null) : decision.type === 'approve' };
+  const type = decision.type === 'resume' ? approvalType(value) : decision.type;
+  if (!type) return undefined;
+  const note = decision.note ?? (isJsonObject(value) && typeof value.note === 'string' ? value.note : undefined);
+  const whole: ApprovalDecision = { type, ...(decision.by && { by: decision.by }), ...(note && { note }) };
+  return { value: { ...whole } };
+}
+
+function approvalType(value: Json | undefined): ApprovalDecision['type'] | undefined {
+  if (typeof value === 'boolean') return value ? 'approve' : 'deny';
+  const type = isJsonObject(value) ? value.type : undefined;
+  return type === 'approve' || type === 'deny' ? type : undefined;
+}
+
+// A question of this step may still come while its task runs; one of a later step always may.
+function mayStillCome({ graph, step, tasks }: Situation, id: string): boolean {
+  const parsed = parseQuestionId(id);
+  if (!parsed || !graph.shape.nodes.has(parsed.node)) return false;
+  if (parsed.step !== step) return parsed.step > step;
+  return tasks.some((task) => id.startsWith(`${task.id}:`) && (task.phase === 'ready' || task.phase === 'running'));
+}
+
+function tellWho({ decision, at }: DecisionRecord): string {
+  const word = { approve: 'approved', deny: 'denied', resume: 'answered' }[decision.type];
+  return `${word}${decision.by ? ` by ${decision.by}` : ''} at ${at}`;
+}
+
+function refuse(situation: Situation, code: ErrorCode, why: string): Judgement {
+  const open: OpenQuestion[] = openQuestions(situation.tasks).map(({ id, node, value }) => ({ id, node, value }));
+  const names = open.length === 0 ? 'No question is open.' : `Open: ${open.map(({ id }) => id).join(', ')}.`;
+  const message = why.startsWith('No question is open') ? why : `${why} ${names}`;
+  return { verdict: { kind: 'refused', code, message: `${message} Nothing changed.`, open }, answers: [] };
+}
+
+/** Every question that waits, in the order of the tasks. */
+export function openQuestions(tasks: readonly Task[]): readonly Question[] {
+  return tasks.flatMap(({ open }) => open);
+}

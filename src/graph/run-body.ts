@@ -1,0 +1,135 @@
+import { END, isCommand, isSend, type GotoRecord } from './commands';
+import type { AnyGraph } from './compiled-graph';
+import { GraphRunError, StateError } from './errors';
+import { isGraphInterrupt } from './interrupt';
+import { NotJsonError, toJson, type Json } from './json';
+import { withNodeRun, type NodeRun } from './node-run';
+import type { CompletedOutcome, InterruptedOutcome, Outcome, RejectedOutcome } from './outcome';
+import { encodeUpdate } from './write-state';
+
+/** What a body is run with. */
+export interface BodyCall {
+  readonly graph: AnyGraph;
+  readonly body: (state: any) => unknown;
+  /** Decoded: what the body sees. */
+  readonly state: unknown;
+  readonly run: NodeRun;
+}
+
+/** How a body's attempt ended: it returned, or it paused. What it throws passes through. */
+export type Attempt = { readonly kind: 'returned'; readonly value: unknown } | InterruptedOutcome | RejectedOutcome;
+
+/**
+ * Runs one attempt at a node's body and tells how it ended.
+ *
+ * A pause is a normal outcome; anything else the body throws passes through. Synchronous where the body is, so that a
+ * gate in workflow code settles within its turn.
+ */
+export function runBody({ graph, body, state, run }: BodyCall): Outcome | Promise<Outcome> {
+  const conclude = (ended: Attempt): Outcome =>
+    ended.kind === 'returned' ? recorded(graph, run.info.node, ended.value) : ended;
+  const ended = attempt(run, () => body(state));
+  return ended instanceof Promise ? ended.then(conclude) : conclude(ended);
+}
+
+/** Runs a body that may ask questions. One that swallowed its pause is paused all the same. */
+export function attempt(run: NodeRun, body: () => unknown): Attempt | Promise<Attempt> {
+  let result: unknown;
+  try {
+    result = withNodeRun(run, body);
+  } catch (error) {
+    return failed(run, error);
+  }
+  if (!isPromiseLike(result)) return returned(run, result);
+  return Promise.resolve(result).then(
+    (value) => returned(run, value),
+    (error: unknown) => failed(run, error),
+  );
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+function returned(run: NodeRun, value: unknown): Attempt {
+  return close(run) ?? { kind: 'returned', value };
+}
+
+function failed(run: NodeRun, error: unknown): Attempt {
+  const pause = close(run);
+  if (pause) return pause;
+  throw isGraphInterrupt(error)
+    ? new Error('a pause of another node was thrown into this one', { cause: error })
+    : error;
+}
+
+function close(run: NodeRun): InterruptedOutcome | RejectedOutcome | undefined {
+  run.phase = 'closed';
+  const once = Object.fromEntries(run.once);
+  if (run.rejected) return { kind: 'rejected', question: run.rejected.id, reason: run.rejected.reason, once };
+  if (run.asked.length === 0) return undefined;
+  return { kind: 'interrupted', questions: [...run.asked], once };
+}
+
+/**
+ * Turns what a node returned into the outcome that is recorded.
+ *
+ * @throws {StateError} when a value does not fit the state. @throws {GraphRunError} `UNKNOWN_GOTO`.
+ */
+export function recorded(graph: AnyGraph, node: string, result: unknown): CompletedOutcome {
+  const updates: CompletedOutcome['updates'][number][] = [];
+  const goto: GotoRecord[] = [];
+  for (const item of Array.isArray(result) ? (result as unknown[]) : [result]) {
+    if (item === undefined || item === null) continue;
+    if (!isCommand(item)) {
+      updates.push(encodeUpdate(graph.schema, item, node));
+      continue;
+    }
+    if (item.resumes) {
+      throw new StateError(
+        'INVALID_NODE_RETURN',
+        `"${node}" returned a Command with resume, which only a client may send.`,
+        node,
+      );
+    }
+    if (item.update !== undefined) updates.push(encodeUpdate(graph.schema, item.update, node));
+    goto.push(...recordGoto(graph, node, item.goto));
+  }
+  return { kind: 'completed', updates, goto };
+}
+
+/** Turns a goto, from a command or a router, into what is recorded; END leads nowhere. */
+export function recordGoto(graph: AnyGraph, node: string, goto: unknown): GotoRecord[] {
+  if (goto === undefined) return [];
+  const targets: readonly unknown[] = Array.isArray(goto) ? goto : [goto];
+  return targets.flatMap((target): GotoRecord[] => {
+    if (target === END) return [];
+    if (isSend(target)) {
+      return [
+        { kind: 'send', node: knownNode(graph, node, target.node), input: sendable(node, target.node, target.input) },
+      ];
+    }
+    return [{ kind: 'node', node: knownNode(graph, node, target) }];
+  });
+}
+
+function knownNode(graph: AnyGraph, node: string, target: unknown): string {
+  if (typeof target === 'string' && graph.shape.nodes.has(target)) return target;
+  const known = [...graph.shape.nodes.keys()].join(', ');
+  const shown = typeof target === 'string' ? `"${target}"` : String(target);
+  throw new GraphRunError(
+    'UNKNOWN_GOTO',
+    `"${node}" goes to ${shown}, which is no node of "${graph.name}". The nodes are: ${known}, and END.`,
+    node,
+  );
+}
+
+function sendable(node: string, target: string, input: unknown): Json {
+  try {
+    return toJson(input ?? null, 'input');
+  } catch (error) {
+    if (!(error instanceof NotJsonError)) throw error;
+    const message = `"${node}" sends "${target}" something that cannot be recorded: ${error.message}. Send plain JSON.`;
+    throw new StateError('STATE_NOT_JSON', message, node, undefined, { cause: error });
+  }
+}

@@ -1,0 +1,139 @@
+import { END, START, type Command, type Goto } from './commands';
+import { CompiledGraph } from './compiled-graph';
+import { checkGraph, checkNodeName } from './check-graph';
+import { GraphDefinitionError } from './errors';
+import type { NodeActivityOptions, NodeDefinition, NodeKind, NodeOptions } from './node-definition';
+import type { Fields, StateOf, StateSchema, UpdateOf } from './state-schema';
+
+/** The nodes of a graph, as types: what kind each is, and which state keys it reads. */
+export type NodeMap = Readonly<Record<string, { readonly kind: NodeKind; readonly reads: string }>>;
+
+/** The shape of a graph while it is built, and once it is compiled. */
+export interface GraphShape {
+  readonly nodes: ReadonlyMap<string, NodeDefinition>;
+  readonly edges: readonly Edge[];
+  readonly joins: readonly Join[];
+  readonly branches: readonly Branch[];
+}
+
+/** From one node to the next. */
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Several nodes that must all have run before the next does. */
+export interface Join {
+  readonly from: readonly string[];
+  readonly to: string;
+}
+
+/** A router behind a node; `ends` names where it may go, when that is declared. */
+export interface Branch {
+  readonly from: string;
+  readonly router: (state: any) => Goto;
+  readonly ends?: readonly string[];
+}
+
+/** How a graph is compiled. */
+export interface CompileOptions<Name extends string> {
+  /** The workflow type: a name that JavaScript can export, the same as the export of its `graphWorkflow`. */
+  readonly name: Name;
+  /** The most supersteps one run may take; default 25, as in LangGraph.js. */
+  readonly recursionLimit?: number;
+  /** Activity options of every node that does not set its own. */
+  readonly activity?: NodeActivityOptions;
+}
+
+type Names<N> = keyof N & string;
+
+/** What a workflow-side body may give back. */
+export type NodeResult<F extends Fields> =
+  UpdateOf<F> | Command<UpdateOf<F>> | readonly (UpdateOf<F> | Command<UpdateOf<F>>)[];
+
+/**
+ * Builds a graph: nodes, the edges between them, and the state they share.
+ *
+ * Declare nodes before the edges that name them; every call returns the graph with what it learned in its type.
+ *
+ * @example
+ * export const order = new StateGraph(OrderState)
+ *   .addNode('check')
+ *   .addNode('place_order', { activity: { startToCloseTimeout: '1 minute' } })
+ *   .addEdge(START, 'check')
+ *   .addEdge('check', 'place_order')
+ *   .addEdge('place_order', END)
+ *   .compile({ name: 'order' });
+ */
+export class StateGraph<F extends Fields, N extends NodeMap = {}> {
+  private readonly nodes = new Map<string, NodeDefinition>();
+  private readonly edges: Edge[] = [];
+  private readonly joins: Join[] = [];
+  private readonly branches: Branch[] = [];
+
+  constructor(private readonly schema: StateSchema<F>) {}
+
+  /**
+   * Adds a node; without a kind it is an activity that the worker implements.
+   *
+   * @throws {GraphDefinitionError} `DUPLICATE_NODE`, `INVALID_NAME`.
+   */
+  addNode<
+    const Nm extends string,
+    const K extends NodeKind = 'activity',
+    const R extends keyof F & string = keyof F & string,
+  >(
+    name: Nm,
+    node?:
+      | { readonly kind: K; readonly fn?: (state: StateOf<F>) => NodeResult<F> | Promise<NodeResult<F>> }
+      | (Omit<NodeOptions, 'reads'> & { readonly kind?: undefined; readonly reads?: readonly R[] }),
+  ): StateGraph<F, N & { readonly [X in Nm]: { readonly kind: K; readonly reads: R } }> {
+    checkNodeName(name);
+    if (this.nodes.has(name)) {
+      throw new GraphDefinitionError(
+        'DUPLICATE_NODE',
+        `The graph already has a node "${name}". Give this one another name.`,
+      );
+    }
+    this.nodes.set(name, { ...node, kind: node?.kind ?? 'activity' } as NodeDefinition);
+    return this as never;
+  }
+
+  /** Runs `to` after `from`; with several in `from`, once after all of them. */
+  addEdge(from: Names<N> | typeof START | readonly Names<N>[], to: Names<N> | typeof END): this {
+    if (typeof from === 'string') this.edges.push({ from, to });
+    else this.joins.push({ from: [...new Set(from as readonly string[])], to });
+    return this;
+  }
+
+  /**
+   * Lets a router choose what runs after `from`; `ends` narrows where it may go.
+   *
+   * The router is pure and synchronous: it runs in workflow code. It sees the state with its own node's writes.
+   */
+  addConditionalEdges<const E extends Names<N> | typeof END = Names<N> | typeof END>(
+    from: Names<N> | typeof START,
+    router: (state: StateOf<F>) => Goto<Exclude<E, typeof END>>,
+    ends?: readonly E[],
+  ): this {
+    this.branches.push({ from, router, ends });
+    return this;
+  }
+
+  /**
+   * Checks the graph and fixes it under a name: what workers serve and clients start.
+   *
+   * @throws {GraphDefinitionError} for an unknown node in an edge or in `ends`, a node nothing leads to, no way in,
+   *   or a name that cannot be exported.
+   */
+  compile<const Name extends string>(options: CompileOptions<Name>): CompiledGraph<Name, F, N> {
+    const shape: GraphShape = {
+      nodes: new Map(this.nodes),
+      edges: [...this.edges],
+      joins: [...this.joins],
+      branches: [...this.branches],
+    };
+    checkGraph(options, this.schema, shape);
+    return new CompiledGraph(options, this.schema, shape);
+  }
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Overwrite } from './commands';
+import { GraphDefinitionError } from './errors';
+import type { Json } from './json';
+
+/** How a reduced value is built up from updates. */
+export interface ReducerOptions<V, U> {
+  /** Validates one update; the value's own schema when left out. */
+  readonly inputSchema?: z.ZodType<U>;
+  /** Folds an update into the value. Must be pure: it runs in workflow code and again on every replay. */
+  readonly reducer: (current: V, update: U) => V;
+  /** Completes an update before it is folded, for instance with ids; `prefix` is unique and stable across replays. */
+  readonly prepare?: (update: U, prefix: string) => U;
+}
+
+/**
+ * A state key whose updates are folded into its value, so that several nodes may write it in one superstep.
+ *
+ * @example
+ * const log = new ReducedValue(z.array(z.string()).default([]), {
+ *   inputSchema: z.string(),
+ *   reducer: (lines, line) => [...lines, line],
+ * });
+ */
+export class ReducedValue<V, U = V> {
+  readonly inputSchema: z.ZodType<U>;
+  readonly reducer: (current: V, update: U) => V;
+  readonly prepare: (update: U, prefix: string) => U;
+
+  constructor(
+    readonly valueSchema: z.ZodType<V>,
+    options: ReducerOptions<V, U>,
+  ) {
+    this.inputSchema = options.inputSchema ?? (valueSchema as unknown as z.ZodType<U>);
+    this.reducer = options.reducer;
+    this.prepare = options.prepare ?? ((update) => update);
+  }
+}
+
+/** One state key: a plain schema keeps the last value written, a `ReducedValue` folds. */
+export type Field = z.ZodType | ReducedValue<any, any>;
+
+/** The keys of a state. */
+export type Fields = Readonly<Record<string, Field>>;
+
+/** The value a node reads under a key. */
+export type ValueOf<T extends Field> =
+  T extends ReducedValue<infer V, any> ? V : T extends z.ZodType ? z.output<T> : never;
+
+/** What a node may write under a key. */
+export type WriteOf<T extends Field> =
+  T extends ReducedValue<infer V, infer U> ? U | Overwrite<V> : T extends z.ZodType ? z.output<T> : never;
+
+/** The state as nodes read it. */
+export type StateOf<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
+
+/** What a node may return, and what a run may start with. */
+export type UpdateOf<F extends Fields> = { readonly [K in keyof F]?: WriteOf<F[K]> };
+
+/**
+ * The state of a graph: named keys, each with a zod schema, checked whenever something writes them.
+ *
+ * Values are kept as JSON. A schema that turns into something JSON cannot carry (a Date, say) must be a
+ * codec (`z.codec`), since it is encoded at each write and decoded at each read.
+ *
+ * @example
+ * const OrderState = new StateSchema({ order_total: z.number(), approved: z.boolean().default(false) });
+ * type Order = typeof OrderState.State;
+ */
+export class StateSchema<F extends Fields> {
+  /** Type only: the state as nodes read it. */
+  declare readonly State: StateOf<F>;
+  /** Type only: what a node may return. */
+  declare readonly Update: UpdateOf<F>;
+
+  constructor(readonly fields: F) {
+    for (const [key, field] of Object.entries(fields)) {
+      if (field instanceof ReducedValue || isZodSchema(field)) continue;
+      throw new GraphDefinitionError(
+        'INVALID_STATE_SCHEMA',
+        `State key "${key}" is neither a zod schema nor a ReducedValue. Give it one, for instance z.string().`,
+      );
+    }
+  }
+}
+
+// zod may be loaded twice (a bundle, a linked package), so instanceof would refuse good schemas.
+function isZodSchema(value: unknown): value is z.ZodType {
+  return typeof value === 'object' && value !== null && '_zod' in value;
+}
+
+/** The schema a key's value is read and written by. */
+export function valueSchemaOf(field: Field): z.ZodType {
+  return field instanceof ReducedValue ? field.valueSchema : field;
+}
+
+/** A state as it is recorded: JSON under the keys that have a value. */
+export type Channels = Readonly<Record<string, Json>>;

@@ -1,0 +1,37 @@
+import type { Json } from './json';
+import type { CompletedOutcome } from './outcome';
+import type { Answer, Question } from './question';
+import type { Write } from './write-state';
+
+/** One piece of work of a superstep, as it is kept in a snapshot. */
+export interface Task {
+  /** `<step>.<node>`, with `.<index>` for a Send or a tool call. */
+  readonly id: string;
+  readonly node: string;
+  readonly step: number;
+  /** Tasks of one group are routed together: the tool calls of one node. Else the task's own id. */
+  readonly group: string;
+  /** A Send's input, which stands in for the state. */
+  readonly input?: Json;
+  /** The tool call this task runs. */
+  readonly call?: Json;
+  /** How often it has been scheduled. */
+  readonly visit: number;
+  readonly phase: 'ready' | 'running' | 'waiting' | 'done';
+  readonly open: readonly Question[];
+  /** Questions that have their answer: one is opened again when the node sends the answer back. */
+  readonly answered: readonly Question[];
+  readonly answers: readonly Answer[];
+  readonly once: Readonly<Record<string, Json>>;
+  readonly outcome?: CompletedOutcome;
+}
+
+/** A task that waits to be scheduled for the first time. */
+export function newTask(fields: Pick<Task, 'id' | 'node' | 'step'> & Partial<Task>): Task {
+  return { group: fields.id, visit: 0, phase: 'ready', open: [], answered: [], answers: [], once: {}, ...fields };
+}
+
+/** What a finished task wrote, in the order it wrote it; nothing while it is not done. */
+export function writesOf({ id, node, outcome }: Task): readonly Write[] {
+  return (outcome?.updates ?? []).map((update, index) => ({ node, task: id, index, update }));
+}

@@ -1,0 +1,30 @@
+import type { Json } from './json';
+import type { NewMessage, ToolCall } from './messages';
+import type { ToolsNode } from './node-definition';
+import type { CompletedOutcome } from './outcome';
+
+/** The outcome of a tool call: its result, as one message of the conversation. */
+export function toolOutcome(node: Pick<ToolsNode, 'messages'>, call: ToolCall, result: Json): CompletedOutcome {
+  return outcomeOf(node, call, typeof result === 'string' ? result : JSON.stringify(result), 'success');
+}
+
+/** The outcome of a tool call that did not do what was asked: the error, as one message of the conversation. */
+export function toolErrorOutcome(node: Pick<ToolsNode, 'messages'>, call: ToolCall, error: string): CompletedOutcome {
+  return outcomeOf(node, call, `Error: ${error}`, 'error');
+}
+
+/** The outcome of a call of a tool that the node does not have. */
+export function unknownToolOutcome(node: ToolsNode, call: ToolCall): CompletedOutcome {
+  const known = node.tools.map(({ name }) => name).join(', ');
+  return toolErrorOutcome(node, call, `there is no tool "${call.name}". The tools are: ${known}.`);
+}
+
+function outcomeOf(
+  { messages }: Pick<ToolsNode, 'messages'>,
+  { id, name }: ToolCall,
+  content: string,
+  status: NewMessage['status'],
+): CompletedOutcome {
+  const message: NewMessage = { role: 'tool', name, tool_call_id: id, content, status };
+  return { kind: 'completed', updates: [{ [messages]: [{ ...message }] as Json }], goto: [] };
+}

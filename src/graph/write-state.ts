@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { Overwrite, isOverwrite } from './commands';
+import { GraphRunError, StateError, messageOf, type ErrorCode } from './errors';
+import { isJsonObject, NotJsonError, toJson, type Json, type JsonObject } from './json';
+import { ReducedValue, valueSchemaOf, type Channels, type Field, type Fields, type StateSchema } from './state-schema';
+
+const OVERWRITE = '__overwrite__';
+
+/** An update by whom it was written, ready to be applied. */
+export interface Write {
+  /** The node's name, or `input`. */
+  readonly node: string;
+  /** The task that wrote; with `index`, what ids of new messages are made of. */
+  readonly task: string;
+  /** Which of the task's updates this is. */
+  readonly index: number;
+  readonly update: JsonObject;
+}
+
+/**
+ * Encodes what a node returned, or a caller gave, as the JSON that is recorded.
+ *
+ * @throws {StateError} `STATE_UNKNOWN_KEY`, `STATE_INVALID` or `STATE_NOT_JSON`, naming node and key.
+ */
+export function encodeUpdate(schema: StateSchema<Fields>, update: unknown, node: string): JsonObject {
+  if (typeof update !== 'object' || update === null || Array.isArray(update)) {
+    const message = `"${node}" gave ${describe(update)} as a state update. Return an object of state keys, {} for none.`;
+    throw new StateError('INVALID_NODE_RETURN', message, node);
+  }
+  const encoded: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(update)) {
+    if (value === undefined) continue;
+    encoded[key] = encodeWrite(fieldOf(schema, key, node), value, node, key);
+  }
+  return encoded;
+}
+
+/**
+ * Reads an update that is encoded already, as a caller without our client sends it, and proves that it fits.
+ *
+ * @throws {StateError} as `encodeUpdate`.
+ */
+export function readEncodedUpdate(schema: StateSchema<Fields>, update: unknown, node: string): JsonObject {
+  if (!isJsonObject(update)) return encodeUpdate(schema, update, node);
+  const decoded: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(update)) {
+    const field = fieldOf(schema, key, node);
+    const replacement = field instanceof ReducedValue ? overwritten(value) : undefined;
+    if (replacement) {
+      decoded[key] = new Overwrite(decodeValue(valueSchemaOf(field), replacement.value as Json, node, key));
+    } else {
+      decoded[key] = decodeValue(field instanceof ReducedValue ? field.inputSchema : field, value, node, key);
+    }
+  }
+  return encodeUpdate(schema, decoded, node);
+}
+
+function fieldOf(schema: StateSchema<Fields>, key: string, node: string): Field {
+  const field = Object.hasOwn(schema.fields, key) ? schema.fields[key] : undefined;
+  if (field) return field;
+  const known = Object.keys(schema.fields).join(', ');
+  const message = `"${node}" wrote the state key "${key}", which the StateSchema does not have. It has: ${known}.`;
+  throw new StateError('STATE_UNKNOWN_KEY', message, node, key);
+}
+
+function encodeWrite(field: Field, value: unknown, node: string, key: string): Json {
+  if (!(field instanceof ReducedValue)) return encodeValue(field, value, node, key);
+  const replacement = overwritten(value);
+  if (replacement) return { [OVERWRITE]: encodeValue(field.valueSchema, replacement.value, node, key) };
+  return encodeValue(field.inputSchema, value, node, key);
+}
+
+/** An `Overwrite`, or its JSON form as it arrives from a caller without the class. */
+function overwritten(value: unknown): Overwrite | undefined {
+  if (isOverwrite(value)) return value;
+  if (!isJsonObject(value) || Object.keys(value).length !== 1 || !(OVERWRITE in value)) return undefined;
+  return new Overwrite(value[OVERWRITE]);
+}
+
+/** Encodes one value by its schema and proves that JSON carries it. */
+export function encodeValue(schema: z.ZodType, value: unknown, node: string, key: string): Json {
+  const encoded = guarded(node, key, `wrote ${describe(value)} that its schema does not accept`, () =>
+    z.encode(schema, value),
+  );
+  try {
+    return toJson(encoded, key);
+  } catch (error) {
+    if (!(error instanceof NotJsonError)) throw error;
+    const message = `"${node}" wrote the state key "${key}", but ${error.message}. Write plain JSON, or give the key a z.codec.`;
+    throw new StateError('STATE_NOT_JSON', message, node, key, { cause: error });
+  }
+}
+
+/** Decodes one recorded value by its schema. */
+export function decodeValue(schema: z.ZodType, value: Json | undefined, node: string, key: string): unknown {
+  return guarded(node, key, 'holds a value that its schema does not read back', () => z.decode(schema, value));
+}
+
+function guarded<T>(node: string, key: string, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const code: ErrorCode = 'STATE_INVALID';
+    throw new StateError(code, `State key "${key}" of "${node}" ${what}: ${explain(error)}`, node, key, {
+      cause: error,
+    });
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof Error && 'issues' in error && Array.isArray(error.issues)) {
+    return z.prettifyError(error as z.ZodError).replaceAll('\n', ' ');
+  }
+  return messageOf(error);
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+/** The values a run starts with before anything is written: the schemas' defaults. */
+export function initialChannels(schema: StateSchema<Fields>): Channels {
+  const channels: Record<string, Json> = {};
+  for (const [key, field] of Object.entries(schema.fields)) {
+    const valueSchema = valueSchemaOf(field);
+    const initial = guarded('input', key, 'has a default that fails', () => valueSchema.safeParse(undefined));
+    if (initial.success && initial.data !== undefined) {
+      channels[key] = encodeValue(valueSchema, initial.data, 'input', key);
+    }
+  }
+  return channels;
+}
+
+/** The state as a node reads it: all keys, or only those it declares. */
+export function decodeState(
+  schema: StateSchema<Fields>,
+  channels: Channels,
+  node: string,
+  reads?: readonly string[],
+): Record<string, unknown> {
+  const state: Record<string, unknown> = {};
+  for (const key of reads ?? Object.keys(schema.fields)) {
+    const field = fieldOf(schema, key, node);
+    if (Object.hasOwn(channels, key)) state[key] = decodeValue(valueSchemaOf(field), channels[key], node, key);
+  }
+  return state;
+}
+
+/**
+ * Applies the writes of one superstep in the order given.
+ *
+ * @throws {StateError} `STATE_CONCURRENT_UPDATE` where two writers met on a key that keeps the last value.
+ * @throws {GraphRunError} `REDUCER_FAILED` where a reducer threw.
+ */
+export function applyWrites(schema: StateSchema<Fields>, channels: Channels, writes: readonly Write[]): Channels {
+  const next: Record<string, Json> = { ...channels };
+  const writers = new Map<string, string>();
+  const replaced = new Map<string, string>();
+  for (const [index, write] of writes.entries()) {
+    for (const [key, value] of Object.entries(write.update)) {
+      const field = fieldOf(schema, key, write.node);
+      if (!(field instanceof ReducedValue)) {
+        claim(writers, key, write);
+        next[key] = value;
+      } else if (isJsonObject(value) && OVERWRITE in value) {
+        claim(replaced, key, write);
+        next[key] = value[OVERWRITE] as Json;
+      } else if (!replaced.has(key) && !laterOverwrite(writes, index, key)) {
+        next[key] = fold(field, next[key], value, key, write);
+      }
+    }
+  }
+  return next;
+}
+
+// One task may write a key several times (a list of commands); two tasks may not.
+function claim(owners: Map<string, string>, key: string, { node, task }: Write): void {
+  const owner = owners.get(key);
+  if (owner !== undefined && owner !== task) {
+    const message = `"${node}" (task ${task}) and task ${owner} both wrote "${key}" in one superstep, and it keeps one value. Make it a ReducedValue, or let one of them write.`;
+    throw new StateError('STATE_CONCURRENT_UPDATE', message, node, key);
+  }
+  owners.set(key, task);
+}
+
+function laterOverwrite(writes: readonly Write[], index: number, key: string): boolean {
+  return writes.slice(index + 1).some(({ update }) => {
+    const value = update[key];
+    return isJsonObject(value) && OVERWRITE in value;
+  });
+}
+
+function fold(field: ReducedValue<any, any>, current: Json | undefined, value: Json, key: string, write: Write): Json {
+  const update = decodeValue(field.inputSchema, value, write.node, key);
+  const before = current === undefined ? undefined : decodeValue(field.valueSchema, current, write.node, key);
+  let after: unknown;
+  try {
+    after = field.reducer(
+      before,
+      field.prepare(update, write.index === 0 ? write.task : `${write.task}+${write.index}`),
+    );
+  } catch (error) {
+    const message = `The reducer of "${key}" failed on an update from "${write.node}": ${messageOf(error)}`;
+    throw new GraphRunError('REDUCER_FAILED', message, write.node, { cause: error });
+  }
+  return encodeValue(field.valueSchema, after, write.node, key);
+}

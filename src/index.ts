@@ -1,0 +1,70 @@
+/**
+ * `abeyance`: what a graph is made of. Safe to import anywhere: workflow code, workers, clients, tests.
+ *
+ * @module
+ */
+export { approvalGate, type ApprovalGateOptions } from './graph/approval-gate';
+export {
+  Command,
+  END,
+  INTERRUPT,
+  isInterrupted,
+  Overwrite,
+  Send,
+  START,
+  type CommandFields,
+  type Goto,
+  type Interrupt,
+} from './graph/commands';
+export { type CompiledGraph, type GraphDescription } from './graph/compiled-graph';
+export type { DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from './graph/decision';
+export {
+  AbeyanceError,
+  DecisionRefusedError,
+  GraphDefinitionError,
+  GraphRunError,
+  NodeContextError,
+  StateError,
+  ThreadError,
+  type ErrorCode,
+  type OpenQuestion,
+} from './graph/errors';
+export type {
+  Accepted,
+  DecideOptions,
+  GraphRunner,
+  GraphThread,
+  RunOptions,
+  RunResult,
+  StateSnapshot,
+} from './graph/graph-runner';
+export { implement, type NodeSet } from './graph/implement';
+export { inWorkflow } from './graph/in-workflow';
+export {
+  GraphInterrupt,
+  interrupt,
+  nodeContext,
+  once,
+  rejectAnswer,
+  type InterruptOptions,
+  type NodeContext,
+} from './graph/interrupt';
+export type { Json, JsonObject } from './graph/json';
+export {
+  Message,
+  MessagesValue,
+  REMOVE_ALL_MESSAGES,
+  removeMessage,
+  ToolCall,
+  type MessageUpdate,
+  type NewMessage,
+  type Removal,
+} from './graph/messages';
+export { modelNode, type ModelNodeOptions } from './graph/model-node';
+export type { NodeActivityOptions, NodeOptions, NodeRetryPolicy } from './graph/node-definition';
+export type { ApprovalDecision, Question } from './graph/question';
+export type { TaskView } from './graph/run-view';
+export { StateGraph, type CompileOptions } from './graph/state-graph';
+export { ReducedValue, StateSchema, type StateOf, type UpdateOf } from './graph/state-schema';
+export { tool, type Tool, type ToolDeclaration } from './graph/tool';
+export { toolNode, type ToolNodeOptions } from './graph/tool-node';

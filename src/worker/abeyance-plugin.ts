@@ -1,0 +1,71 @@
+import { Runtime, type NativeConnection, type Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker';
+import {
+  checkDependencies,
+  createActivities,
+  type CheckedDependencies,
+  type GraphDependencies,
+} from '../activities/create-activities';
+import { GraphDefinitionError } from '../graph/errors';
+import { missingSearchAttributes } from './check-search-attributes';
+import { checkWorkflowExports } from './check-workflow-exports';
+import { surviveLateCalls } from './late-calls';
+
+/**
+ * Serves graphs from an ordinary Temporal worker: adds their nodes, models and tools as activities.
+ *
+ * Your own workflows and activities stay as they are. What can be known beforehand is checked at once, and at
+ * `Worker.create`: every node, model and tool has an implementation, every graph is exported under its own name, no
+ * activity is there twice. A namespace without our search attributes is only warned about.
+ *
+ * @throws {GraphDefinitionError} `MISSING_IMPLEMENTATION`, `DUPLICATE_REGISTRATION`; from `Worker.create` also
+ *   `GRAPH_NAME_MISMATCH`.
+ * @example
+ * const worker = await Worker.create({
+ *   connection,
+ *   taskQueue: 'orders',
+ *   workflowsPath: require.resolve('./workflows'),
+ *   plugins: [new AbeyancePlugin({ nodes: [orderNodes] })],
+ * });
+ */
+export class AbeyancePlugin implements WorkerPlugin {
+  readonly name = 'abeyance';
+  private readonly dependencies: CheckedDependencies;
+
+  constructor(dependencies: GraphDependencies) {
+    this.dependencies = checkDependencies(dependencies);
+  }
+
+  /** Called by `Worker.create`. */
+  async configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
+    const ours = createActivities(this.dependencies);
+    const theirs = options.activities ?? {};
+    const twice = Object.keys(ours).find((name) => name in theirs);
+    if (twice !== undefined) {
+      throw new GraphDefinitionError(
+        'DUPLICATE_REGISTRATION',
+        `The worker has an activity "${twice}" of its own. Rename it: the graph's node needs that name.`,
+      );
+    }
+    await checkWorkflowExports(options, [...this.dependencies.graphs.keys()]);
+    if (options.connection) await this.warnOfMissingAttributes(options.connection, options.namespace ?? 'default');
+    return { ...options, activities: { ...theirs, ...ours } };
+  }
+
+  /** Called by `worker.run()`. */
+  async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    const restore = surviveLateCalls((message) => Runtime.instance().logger.warn(message));
+    try {
+      await next(worker);
+    } finally {
+      restore();
+    }
+  }
+
+  private async warnOfMissingAttributes(connection: NativeConnection, namespace: string): Promise<void> {
+    const command = await missingSearchAttributes(connection, namespace);
+    if (command === undefined) return;
+    Runtime.instance().logger.warn(
+      `Namespace "${namespace}" lacks search attributes, so waiting threads cannot be listed. Add them: ${command}`,
+    );
+  }
+}

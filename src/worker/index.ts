@@ -1,0 +1,6 @@
+/**
+ * `abeyance/worker`: serves graphs from a Temporal worker.
+ *
+ * @module
+ */
+export { AbeyancePlugin } from './abeyance-plugin';

@@ -1,0 +1,134 @@
+import { condition, setHandler } from '@temporalio/workflow';
+import {
+  readDecision,
+  type Decision,
+  type DecisionDetails,
+  type DecisionRequest,
+  type Verdict,
+} from '../graph/decision';
+import { AbeyanceError, DecisionRefusedError, ThreadError } from '../graph/errors';
+import type { Json } from '../graph/json';
+import type { Stop } from '../graph/run-view';
+import { toFailure } from './failures';
+import type { GraphRun } from './graph-run';
+import {
+  approveSignal,
+  decideUpdate,
+  decisionsQuery,
+  denySignal,
+  graphQuery,
+  pendingQuery,
+  resumeSignal,
+  resumeUpdate,
+  stateQuery,
+  untilStoppedUpdate,
+  type DecisionReply,
+  type Expected,
+  type Waiting,
+} from './messages';
+
+type SignalPayload = DecisionDetails | string | null | undefined;
+
+const PAYLOAD = 'Payload optional: { question?, node?, digest?, by?, note?, decisionId? }.';
+
+/**
+ * Opens every door of a run. To be called before anything is awaited: messages that are there already come in at once.
+ *
+ * Handlers only hand decisions to the loop, for a message can overtake the result that makes sense of it. Validators
+ * refuse what no later event could make right.
+ */
+export function openDoors(run: GraphRun): void {
+  openSignals(run);
+  openUpdates(run);
+  setHandler(stateQuery, () => run.view(), { description: 'Where the run stands.' });
+  setHandler(pendingQuery, () => run.view().questions, { description: 'The open questions.' });
+  setHandler(decisionsQuery, () => run.decisions(), { description: 'Every decision and what became of it.' });
+  setHandler(graphQuery, () => run.graph.describe(), { description: 'The nodes and edges of the graph.' });
+}
+
+function openSignals(run: GraphRun): void {
+  const receive = (type: Decision['type'], request: () => unknown): void => {
+    try {
+      void run.decide(readDecision(request(), 'signal'));
+    } catch (error) {
+      run.recordUnreadable(type, refusalOf(error));
+    }
+  };
+  setHandler(approveSignal, (payload) => receive('approve', () => withPayload('approve', payload)), {
+    description: `Approves the open question. ${PAYLOAD}`,
+  });
+  setHandler(denySignal, (payload) => receive('deny', () => withPayload('deny', payload)), {
+    description: `Denies the open question. ${PAYLOAD}`,
+  });
+  setHandler(resumeSignal, (value, details) => receive('resume', () => resumeRequest(value, details)), {
+    description: 'Answers the open question with the first argument, or with a map of question ids to answers.',
+  });
+}
+
+function openUpdates(run: GraphRun): void {
+  setHandler(
+    decideUpdate,
+    async (request: DecisionRequest, waiting: Waiting | undefined) =>
+      reply(run, readDecision(request, 'update'), waiting?.waitFor === 'stop'),
+    {
+      validator: (request, _waiting) => checked(() => readDecision(request, 'update')),
+      description: 'Decides a question; refuses what cannot be right.',
+    },
+  );
+  setHandler(
+    resumeUpdate,
+    async (value: Json, details: DecisionDetails | undefined) =>
+      reply(run, readDecision(resumeRequest(value, details), 'update'), true),
+    {
+      validator: (value, details) => checked(() => readDecision(resumeRequest(value, details), 'update')),
+      description: 'Answers, and replies where the run stops next.',
+    },
+  );
+  setHandler(untilStoppedUpdate, async (_expected: Expected | undefined) => stopOf(run), {
+    validator: (expected) => checked(() => expectGraph(run, expected)),
+    description: 'Replies when the run waits or has ended.',
+  });
+}
+
+// The payload's own "type" must not turn an approval into something else.
+function withPayload(type: 'approve' | 'deny', payload: SignalPayload): unknown {
+  if (payload === undefined || payload === null) return { type };
+  if (typeof payload === 'string') return { type, ...(payload !== '' && { note: payload }) };
+  return typeof payload === 'object' && !Array.isArray(payload) ? { ...payload, type } : payload;
+}
+
+function resumeRequest(value: Json | undefined, details: DecisionDetails | null | undefined): DecisionRequest {
+  return { ...details, type: 'resume', value: (value ?? null) as never };
+}
+
+async function reply(run: GraphRun, decision: Decision, untilStop: boolean): Promise<DecisionReply> {
+  const verdict = await run.decide(decision);
+  if (verdict.kind === 'refused')
+    throw toFailure(new DecisionRefusedError(verdict.code, verdict.message, verdict.open));
+  return untilStop ? { verdict, stop: await stopOf(run) } : { verdict };
+}
+
+async function stopOf(run: GraphRun): Promise<Stop> {
+  await condition(() => run.stop !== undefined);
+  return run.stop as Stop;
+}
+
+function expectGraph(run: GraphRun, expected: Expected | undefined): void {
+  if (expected?.graph === undefined || expected.graph === run.graph.name) return;
+  const message = `This thread runs graph "${run.graph.name}", not "${expected.graph}". Use another thread id.`;
+  throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, '');
+}
+
+function checked(check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof AbeyanceError ? toFailure(error) : error;
+  }
+}
+
+function refusalOf(error: unknown): Extract<Verdict, { kind: 'refused' }> {
+  const { code, message } =
+    error instanceof DecisionRefusedError ? error : new DecisionRefusedError('DECISION_MALFORMED', String(error));
+  return { kind: 'refused', code, message, open: [] };
+}

@@ -1,0 +1,185 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  isCancellation,
+  log,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AnyGraph } from '../graph/compiled-graph';
+import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
+import { GraphEngine, type Dispatch } from '../graph/engine';
+import { GraphDefinitionError, messageOf } from '../graph/errors';
+import type { Outcome } from '../graph/outcome';
+import { viewOf, type RunView, type Stop } from '../graph/run-view';
+import type { Channels } from '../graph/state-schema';
+import { toNodeFailure, toRunFailure } from './failures';
+import { Inbox } from './inbox';
+import { PendingInTheOpen } from './pending-in-the-open';
+import { runTask } from './run-task';
+import { turn } from './turn';
+
+/** What a run takes over from the thread's earlier run. */
+export interface Carry {
+  readonly values?: Channels;
+  readonly step?: number;
+  readonly recursionLimit?: number;
+}
+
+/** The end of a task that ran elsewhere, on its way into the engine. */
+type Arrival = {
+  readonly task: string;
+  readonly node: string;
+  readonly end: { readonly outcome: Outcome } | { readonly thrown: unknown };
+};
+
+const EMPTY_VIEW: RunView = { status: 'running', step: 0, values: {}, next: [], tasks: [], questions: [] };
+
+/** One run of a graph as a workflow: drives the engine with activity results and decisions until it ends. */
+export class GraphRun {
+  /** Where the run stands still; undefined while it moves. Whoever waits for a stop watches this. */
+  stop: Stop | undefined;
+  private engine: GraphEngine | undefined;
+  private arrivals: Arrival[] = [];
+  private readonly inbox = new Inbox();
+  private readonly unreadable: DecisionRecord[] = [];
+  private readonly open: PendingInTheOpen;
+  private ended = false;
+
+  constructor(readonly graph: AnyGraph) {
+    this.open = new PendingInTheOpen(graph);
+  }
+
+  view(): RunView {
+    return this.engine ? viewOf(this.engine) : EMPTY_VIEW;
+  }
+
+  decisions(): readonly DecisionRecord[] {
+    return [...(this.engine?.decisions ?? []), ...this.unreadable];
+  }
+
+  /** Hands a decision to the loop; resolves with its verdict. */
+  async decide(decision: Decision): Promise<Verdict> {
+    return this.ended ? this.tooLate() : this.inbox.put(decision);
+  }
+
+  /** Keeps a signal that made no sense, for there is nobody to refuse it to. */
+  recordUnreadable(type: Decision['type'], verdict: Extract<Verdict, { kind: 'refused' }>): void {
+    log.warn('a decision was refused', { reason: verdict.message });
+    const decision = { type, value: null, via: 'signal' } as Decision;
+    this.unreadable.push({ decision, digest: '', verdict, at: now() });
+  }
+
+  /** Runs to the end: resolves with the plain values, or throws the failure that ends the workflow. */
+  async execute(input: unknown, carry: Carry | undefined): Promise<Channels> {
+    try {
+      this.checkName();
+      const engine = (this.engine = GraphEngine.start(this.graph, input, carry));
+      await this.drive(engine);
+      this.open.publish(this.view());
+      await this.close({ kind: 'done', view: this.view() });
+      return engine.values();
+    } catch (thrown) {
+      const failure = isCancellation(thrown) ? (thrown as Error) : toRunFailure(thrown);
+      await this.close(asStop(failure));
+      throw failure;
+    }
+  }
+
+  private checkName(): void {
+    const { workflowType } = workflowInfo();
+    if (workflowType === this.graph.name) return;
+    const message = `Graph "${this.graph.name}" is exported as "${workflowType}". Export it under its own name: export const ${this.graph.name} = graphWorkflow(…).`;
+    throw new GraphDefinitionError('GRAPH_NAME_MISMATCH', message);
+  }
+
+  private async drive(engine: GraphEngine): Promise<void> {
+    for (;;) {
+      this.runReady(engine);
+      if (engine.status === 'done') return;
+      if (this.arrivals.length === 0 && this.inbox.isEmpty) this.rest(engine);
+      await condition(() => this.arrivals.length > 0 || !this.inbox.isEmpty);
+      await turn();
+      // Decisions are judged only in a turn that brought no results, for they may have overtaken one.
+      if (this.arrivals.length > 0) this.settleArrivals(engine);
+      else this.inbox.drain((decision) => this.judge(engine, decision));
+    }
+  }
+
+  // A workflow-side body may settle at once and make the next task ready, hence the loop.
+  private runReady(engine: GraphEngine): void {
+    for (let ready = engine.take(); ready.length > 0; ready = engine.take()) {
+      for (const dispatch of ready) this.run(engine, dispatch);
+    }
+  }
+
+  private run(engine: GraphEngine, dispatch: Dispatch): void {
+    const { id, node } = dispatch.task;
+    const { workflowId, firstExecutionRunId } = workflowInfo();
+    const idempotencyKey = `${workflowId}/${firstExecutionRunId.slice(0, 8)}/${id}`;
+    let outcome: Outcome | Promise<Outcome>;
+    try {
+      outcome = runTask({ graph: this.graph, threadId: workflowId, idempotencyKey }, dispatch);
+    } catch (thrown) {
+      throw toNodeFailure(node, thrown);
+    }
+    if (!(outcome instanceof Promise)) return engine.settle(id, outcome, now());
+    outcome.then(
+      (settled) => this.arrivals.push({ task: id, node, end: { outcome: settled } }),
+      (thrown: unknown) => this.arrivals.push({ task: id, node, end: { thrown } }),
+    );
+  }
+
+  private settleArrivals(engine: GraphEngine): void {
+    const arrivals = this.arrivals;
+    this.arrivals = [];
+    for (const { task, node, end } of arrivals) {
+      if ('thrown' in end) throw toNodeFailure(node, end.thrown);
+      engine.settle(task, end.outcome, now());
+    }
+  }
+
+  private judge(engine: GraphEngine, decision: Decision): Verdict {
+    const verdict = engine.decide(decision, now());
+    if (verdict.kind === 'accepted') this.stop = undefined;
+    if (verdict.kind === 'refused' && decision.via === 'signal')
+      log.warn('a decision was refused', { reason: verdict.message });
+    return verdict;
+  }
+
+  /** Nothing more can be done in this turn: show the open questions, and stop if nothing runs either. */
+  private rest(engine: GraphEngine): void {
+    const view = viewOf(engine);
+    this.open.publish(view);
+    if (view.status === 'waiting') this.stop = { kind: 'paused', view };
+  }
+
+  // Handlers that wait for a stop must reply before the run closes, or their callers get an error instead.
+  private async close(stop: Stop): Promise<void> {
+    this.ended = true;
+    this.stop = stop;
+    this.inbox.drain(() => this.tooLate());
+    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  }
+
+  private tooLate(): Verdict {
+    const message = `The run has ended; there is nothing left to decide on thread "${workflowInfo().workflowId}". Nothing changed.`;
+    return { kind: 'refused', code: 'THREAD_FINISHED', message, open: [] };
+  }
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
+
+function asStop(failure: Error): Stop {
+  if (isCancellation(failure)) return { kind: 'failed', code: 'RUN_CANCELLED', message: 'The run was cancelled.' };
+  const { type, details } = failure as { type?: string | null; details?: readonly unknown[] | null };
+  const node = (details?.[0] as { node?: string } | undefined)?.node;
+  return {
+    kind: 'failed',
+    code: type ?? 'RUN_FAILED',
+    message: messageOf(failure),
+    ...(node !== undefined && { node }),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Decision, Verdict } from '../graph/decision';
+
+interface Item {
+  readonly decision: Decision;
+  readonly settle: (verdict: Verdict) => void;
+}
+
+/** Decisions that have come in and not been judged. Handlers only put them here; the loop takes them out. */
+export class Inbox {
+  private items: Item[] = [];
+
+  get isEmpty(): boolean {
+    return this.items.length === 0;
+  }
+
+  /** Resolves with the verdict, once the loop has judged. */
+  put(decision: Decision): Promise<Verdict> {
+    return new Promise((settle) => this.items.push({ decision, settle }));
+  }
+
+  /** Judges everything that is in, in the order it came. */
+  drain(judge: (decision: Decision) => Verdict): void {
+    const items = this.items;
+    this.items = [];
+    for (const { decision, settle } of items) settle(judge(decision));
+  }
+}

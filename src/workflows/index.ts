@@ -1,0 +1,24 @@
+/**
+ * `abeyance/workflow`: runs graphs as Temporal workflows. For workflow code, and for clients that send its messages.
+ *
+ * @module
+ */
+export type { RunView, Stop } from '../graph/run-view';
+export type { Carry } from './graph-run';
+export { graphWorkflow } from './graph-workflow';
+export {
+  approveSignal,
+  decideUpdate,
+  decisionsQuery,
+  denySignal,
+  graphQuery,
+  pendingQuery,
+  resumeSignal,
+  resumeUpdate,
+  stateQuery,
+  untilStoppedUpdate,
+  type DecisionReply,
+  type Expected,
+  type Waiting,
+} from './messages';
+export { MEMO_KEY, statusAttribute, waitingForAttribute, type PublishedView } from './pending-in-the-open';

@@ -1,0 +1,55 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { GraphDescription } from '../graph/compiled-graph';
+import type { DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from '../graph/decision';
+import type { Json } from '../graph/json';
+import type { Question } from '../graph/question';
+import type { RunView, Stop } from '../graph/run-view';
+
+/** What a decision's sender is told. */
+export interface DecisionReply {
+  readonly verdict: Exclude<Verdict, { readonly kind: 'refused' }>;
+  /** Where the run stopped next, for a sender that waited for it. */
+  readonly stop?: Stop;
+}
+
+/** How long a decision's sender waits: for the verdict, or for the run to stop again. */
+export interface Waiting {
+  readonly waitFor?: 'verdict' | 'stop';
+}
+
+/** What the caller takes the run for: a run of another graph refuses. */
+export interface Expected {
+  readonly graph: string;
+}
+
+/** `approve`: answers `true`, or approves at a gate. Payload optional: `{ question?, node?, by?, note?, decisionId? }`. */
+export const approveSignal = defineSignal<[payload?: DecisionDetails | string | null]>('approve');
+
+/** `deny`: answers `false`, or denies at a gate. Payload optional, as with `approve`. */
+export const denySignal = defineSignal<[payload?: DecisionDetails | string | null]>('deny');
+
+/** `resume`: answers with the first argument, `null` without one; the second may say for which question and by whom. */
+export const resumeSignal = defineSignal<[value?: Json, details?: DecisionDetails]>('resume');
+
+/** `decide`: as the signals, but it can be refused, and replies what became of the decision. */
+export const decideUpdate = defineUpdate<DecisionReply, [request: DecisionRequest, waiting: Waiting | undefined]>(
+  'decide',
+);
+
+/** `resume`: answers with a value, or a map of question ids to values, and replies where the run stops next. */
+export const resumeUpdate = defineUpdate<DecisionReply, [value: Json, details: DecisionDetails | undefined]>('resume');
+
+/** `untilStopped`: replies when the run waits or has ended. */
+export const untilStoppedUpdate = defineUpdate<Stop, [expected: Expected | undefined]>('untilStopped');
+
+/** `state`: where the run stands. */
+export const stateQuery = defineQuery<RunView>('state');
+
+/** `pending`: the open questions. */
+export const pendingQuery = defineQuery<readonly Question[]>('pending');
+
+/** `decisions`: every decision and what became of it. */
+export const decisionsQuery = defineQuery<readonly DecisionRecord[]>('decisions');
+
+/** `graph`: the graph's nodes and edges. */
+export const graphQuery = defineQuery<GraphDescription>('graph');

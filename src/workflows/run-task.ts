@@ -1,0 +1,84 @@
+import { proxyActivities, type ActivityOptions } from '@temporalio/workflow';
+import { nodeActivityName, toolActivityName } from '../graph/activity-name';
+import type { AnyGraph } from '../graph/compiled-graph';
+import type { Dispatch } from '../graph/engine';
+import type { NodeActivityOptions } from '../graph/node-definition';
+import type { WorkflowNode } from '../graph/node-definition';
+import { inputOf, nodeCallOf, toolCallOf, type NodeCall } from '../graph/node-call';
+import { NodeRun } from '../graph/node-run';
+import type { Json } from '../graph/json';
+import type { Outcome } from '../graph/outcome';
+import { runBody } from '../graph/run-body';
+import { unknownToolOutcome } from '../graph/tool-messages';
+import { decodeState } from '../graph/write-state';
+import type { JsonObject } from '../graph/json';
+
+type NodeActivity = (input: Json, call: NodeCall) => Promise<Outcome>;
+
+const DEFAULTS = { startToCloseTimeout: '10 minutes', heartbeatTimeout: '30 seconds' } as const;
+
+// A missing activity fails with NotFoundError, which Temporal would retry for ever.
+const NEVER_RETRIED = ['NotFoundError'];
+
+/** Whose task it is, beside what the task says itself. */
+export interface TaskOwner {
+  readonly graph: AnyGraph;
+  readonly threadId: string;
+  readonly idempotencyKey: string;
+}
+
+/** Runs a task where its node belongs: as an activity, or here. Synchronous where a workflow-side body is. */
+export function runTask(owner: TaskOwner, dispatch: Dispatch): Outcome | Promise<Outcome> {
+  const { definition } = dispatch;
+  switch (definition.kind) {
+    case 'workflow':
+      return runHere(owner, dispatch, definition);
+    case 'tools': {
+      const call = toolCallOf(dispatch);
+      const known = definition.tools.some(({ name }) => name === call.name);
+      if (!known) return unknownToolOutcome(definition, call);
+      return runActivity(owner, dispatch, toolActivityName(owner.graph.name, call.name), call.name);
+    }
+    case 'activity':
+    case 'model':
+      return runActivity(owner, dispatch, nodeActivityName(owner.graph.name, dispatch.task.node), dispatch.task.node);
+    default:
+      return definition satisfies never;
+  }
+}
+
+function runHere(
+  { graph, threadId, idempotencyKey }: TaskOwner,
+  { task, state }: Dispatch,
+  definition: WorkflowNode,
+): Outcome | Promise<Outcome> {
+  const { id, node, step, visit } = task;
+  const info = { threadId, graph: graph.name, node, task: id, step, visit, attempt: 1, idempotencyKey };
+  const run = new NodeRun(info, task.answers, task.once, {
+    signal: new AbortController().signal,
+    saveOnce: () => undefined,
+  });
+  const seen =
+    task.input !== undefined ? state : decodeState(graph.schema, state as JsonObject, node, definition.reads);
+  return runBody({ graph, body: definition.fn, state: seen, run });
+}
+
+function runActivity(owner: TaskOwner, dispatch: Dispatch, type: string, name: string): Promise<Outcome> {
+  const { task, definition } = dispatch;
+  const options = activityOptions(owner.graph.activity, definition.activity);
+  const activities = proxyActivities<Record<string, NodeActivity>>({
+    ...options,
+    activityId: `${task.id}#${task.visit}`,
+  });
+  const activity = activities[type] as NodeActivity & {
+    executeWithOptions(o: ActivityOptions, args: unknown[]): Promise<Outcome>;
+  };
+  const summary = task.visit > 1 ? `${name} · after the answer` : name;
+  return activity.executeWithOptions({ summary }, [inputOf(dispatch), nodeCallOf(dispatch, owner.idempotencyKey)]);
+}
+
+function activityOptions(graph: NodeActivityOptions, node: NodeActivityOptions = {}): ActivityOptions {
+  const retry = { maximumAttempts: 3, ...graph.retry, ...node.retry };
+  const nonRetryableErrorTypes = [...NEVER_RETRIED, ...(retry.nonRetryableErrorTypes ?? [])];
+  return { ...DEFAULTS, ...graph, ...node, retry: { ...retry, nonRetryableErrorTypes } } as ActivityOptions;
+}
