@@ -53,7 +53,13 @@ export class PendingInTheOpen {
     const { name, fingerprint } = this.graph;
     const questions = sizeOf(view.questions) <= MAX_QUESTIONS ? view.questions : view.questions.map(withoutContent);
     const small = sizeOf(values) <= MAX_VALUES;
-    return { graph: name, fingerprint, ...view, questions, ...(small ? { values } : { valuesDigest: digestOf(values as Json) }) };
+    return {
+      graph: name,
+      fingerprint,
+      ...view,
+      questions,
+      ...(small ? { values } : { valuesDigest: digestOf(values as Json) }),
+    };
   }
 
   private upsertAttributes({ questions }: RunView): void {

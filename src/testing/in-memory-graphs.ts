@@ -1,0 +1,100 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/create-activities';
+import { isCommand, type Command } from '../graph/commands';
+import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
+import { DecisionRefusedError, GraphDefinitionError, ThreadError } from '../graph/errors';
+import type { GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
+import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
+import type { NodeMap } from '../graph/state-graph';
+import type { Fields, UpdateOf } from '../graph/state-schema';
+import { encodeUpdate } from '../graph/write-state';
+import { MemoryThread } from './memory-thread';
+
+/**
+ * Runs graphs in this process: the same engine, node bodies, models and tools, without a server.
+ *
+ * The words are those of `GraphClient`. Threads live as long as this object; nothing survives the process, retries do
+ * not wait, and time does not skip. For unit tests, and for looking at a graph.
+ *
+ * @throws {GraphDefinitionError} `MISSING_IMPLEMENTATION`, `DUPLICATE_REGISTRATION`.
+ * @example
+ * const graphs = new InMemoryGraphs({ nodes: [orderNodes] });
+ * const paused = await graphs.invoke(order, { order_total: 500 }, { threadId: 'order-42' });
+ * await graphs.thread(order, 'order-42').approve({ by: 'ana@example.com' });
+ */
+export class InMemoryGraphs implements GraphRunner {
+  private readonly dependencies: CheckedDependencies;
+  private readonly threads = new Map<string, MemoryThread>();
+
+  constructor(dependencies: GraphDependencies) {
+    provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
+    this.dependencies = checkDependencies(dependencies);
+  }
+
+  async start<Name extends string, F extends Fields, N extends NodeMap>(
+    graph: CompiledGraph<Name, F, N>,
+    input: UpdateOf<F>,
+    { threadId = randomUUID(), recursionLimit }: RunOptions = {},
+  ): Promise<GraphThread<F>> {
+    const encoded = encodeUpdate(graph.schema, input, 'input');
+    const thread = this.threadFor(graph, threadId);
+    thread.begin(encoded, recursionLimit === undefined ? {} : { recursionLimit });
+    return thread;
+  }
+
+  async invoke<Name extends string, F extends Fields, N extends NodeMap>(
+    graph: CompiledGraph<Name, F, N>,
+    input: UpdateOf<F> | Command,
+    options: RunOptions = {},
+  ): Promise<RunResult<F>> {
+    if (!isCommand(input)) return (await this.start(graph, input, options)).untilStopped();
+    const thread = this.known(graph, options.threadId);
+    if (!input.resumes || input.update !== undefined || input.goto !== undefined) {
+      throw new DecisionRefusedError(
+        'DECISION_MALFORMED',
+        'A client may send a Command with resume, and nothing else in it. Nothing changed.',
+      );
+    }
+    await thread.resume(input.resume);
+    return thread.untilStopped() as Promise<RunResult<F>>;
+  }
+
+  /** A handle on a thread that was started here. @throws {ThreadError} `THREAD_UNKNOWN`, `THREAD_OF_OTHER_GRAPH`. */
+  thread<Name extends string, F extends Fields, N extends NodeMap>(
+    graph: CompiledGraph<Name, F, N>,
+    id: string,
+  ): GraphThread<F> {
+    return this.known(graph, id);
+  }
+
+  private threadFor(graph: AnyGraph, id: string): MemoryThread {
+    if (this.dependencies.graphs.get(graph.name) !== graph) {
+      const message = `Graph "${graph.name}" was not given to these InMemoryGraphs. Add it: nodes: [implement(${graph.name}, { … })].`;
+      throw new GraphDefinitionError('MISSING_IMPLEMENTATION', message);
+    }
+    const thread = this.threads.get(id) ?? new MemoryThread(id, graph, this.dependencies);
+    if (thread.graph !== graph) throw otherGraph(thread, graph);
+    if (thread.isOpen) {
+      const message = `Thread "${id}" is running, or waits for an answer; new input would drop that. Answer with approve, deny or resume, or use another thread id.`;
+      throw new ThreadError('THREAD_BUSY', message, id);
+    }
+    this.threads.set(id, thread);
+    return thread;
+  }
+
+  private known(graph: AnyGraph, id: string | undefined): MemoryThread {
+    const thread = id === undefined ? undefined : this.threads.get(id);
+    if (!thread) {
+      const message = `There is no thread "${id ?? ''}" here. Check the id, or start it with invoke.`;
+      throw new ThreadError('THREAD_UNKNOWN', message, id ?? '');
+    }
+    if (thread.graph !== graph) throw otherGraph(thread, graph);
+    return thread;
+  }
+}
+
+function otherGraph({ id, graph }: MemoryThread, asked: AnyGraph): ThreadError {
+  const message = `Thread "${id}" runs graph "${graph.name}", not "${asked.name}". Use another thread id.`;
+  return new ThreadError('THREAD_OF_OTHER_GRAPH', message, id);
+}

@@ -1,0 +1,7 @@
+/**
+ * `abeyance/testing`: runs graphs without a server, and stands in for models.
+ *
+ * @module
+ */
+export { InMemoryGraphs } from './in-memory-graphs';
+export { ScriptEndedError, scriptedModel, type ScriptedReply, type ScriptedTurn } from './scripted-model';

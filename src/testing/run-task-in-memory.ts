@@ -1,0 +1,102 @@
+import { callModel } from '../activities/call-model';
+import { callTool } from '../activities/call-tool';
+import type { NodeResult } from '../activities/call-record';
+import type { CheckedDependencies } from '../activities/create-activities';
+import { unknownToolOutcome } from '../graph/tool-messages';
+import type { AnyGraph } from '../graph/compiled-graph';
+import type { Dispatch } from '../graph/engine';
+import { AbeyanceError, GraphRunError, messageOf } from '../graph/errors';
+import type { NodeBody } from '../graph/implement';
+import { toJson, type JsonObject } from '../graph/json';
+import type { Message } from '../graph/messages';
+import { nodeCallOf, toolCallOf, type ModelTarget } from '../graph/node-call';
+import { NodeRun } from '../graph/node-run';
+import { runBody } from '../graph/run-body';
+import { decodeState } from '../graph/write-state';
+
+const DEFAULT_ATTEMPTS = 3;
+
+/** A task to run in this process: whose it is, and what it is run with. */
+export interface MemoryTask {
+  readonly graph: AnyGraph;
+  readonly threadId: string;
+  readonly idempotencyKey: string;
+  readonly dependencies: CheckedDependencies;
+  readonly dispatch: Dispatch;
+}
+
+/**
+ * Runs a task with the same body runner, model and tool code as a worker.
+ *
+ * Failed attempts are repeated as often as the node's retry policy says, without its delays.
+ *
+ * @throws {AbeyanceError} `NODE_FAILED`, or the error's own code.
+ */
+export async function runTaskInMemory(task: MemoryTask): Promise<NodeResult> {
+  const once = new Map(Object.entries(task.dispatch.task.once));
+  const { node } = task.dispatch.task;
+  const attempts = attemptsOf(task);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return toJson(await runOnce(task, nodeRunOf(task, attempt, once))) as unknown as NodeResult;
+    } catch (thrown) {
+      if (thrown instanceof AbeyanceError) throw thrown;
+      if (attempt < attempts) continue;
+      throw new GraphRunError('NODE_FAILED', `Node "${node}" failed: ${messageOf(thrown)}`, node, { cause: thrown });
+    }
+  }
+}
+
+function attemptsOf({ graph, dispatch: { definition } }: MemoryTask): number {
+  if (definition.kind === 'workflow') return 1;
+  return definition.activity?.retry?.maximumAttempts ?? graph.activity.retry?.maximumAttempts ?? DEFAULT_ATTEMPTS;
+}
+
+function nodeRunOf(
+  { graph, threadId, idempotencyKey, dispatch }: MemoryTask,
+  attempt: number,
+  once: Map<string, any>,
+): NodeRun {
+  const { id, node, step, visit, answers } = dispatch.task;
+  const info = { threadId, graph: graph.name, node, task: id, step, visit, attempt, idempotencyKey };
+  return new NodeRun(info, answers, Object.fromEntries(once), {
+    signal: new AbortController().signal,
+    saveOnce: (results) => Object.entries(results).forEach(([key, value]) => once.set(key, value)),
+  });
+}
+
+async function runOnce(
+  { graph, dispatch, dependencies, idempotencyKey }: MemoryTask,
+  run: NodeRun,
+): Promise<NodeResult> {
+  const { definition, task } = dispatch;
+  const state = (): unknown =>
+    task.input !== undefined
+      ? toJson(dispatch.state)
+      : decodeState(graph.schema, dispatch.state as JsonObject, task.node, definition.reads);
+  switch (definition.kind) {
+    case 'workflow':
+      return runBody({ graph, body: definition.fn, state: state(), run });
+    case 'activity': {
+      const body = dependencies.bodies.get(graph.name)?.get(task.node) as NodeBody;
+      return runBody({ graph, body, state: state(), run });
+    }
+    case 'tools': {
+      const call = toolCallOf(dispatch);
+      const known = definition.tools.some(({ name }) => name === call.name);
+      return known
+        ? callTool({ tools: dependencies.tools, node: definition, call, run })
+        : unknownToolOutcome(definition, call);
+    }
+    case 'model': {
+      const messages = (decodeState(graph.schema, dispatch.state as JsonObject, task.node, [definition.messages])[
+        definition.messages
+      ] ?? []) as readonly Message[];
+      const target = nodeCallOf(dispatch, idempotencyKey).model as ModelTarget;
+      const context = { ...run.info, signal: run.ports.signal };
+      return callModel({ models: dependencies.models, target, messagesKey: definition.messages, messages, context });
+    }
+    default:
+      return definition satisfies never;
+  }
+}
