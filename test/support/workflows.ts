@@ -1,4 +1,5 @@
 import { graphWorkflow } from 'abeyance/workflow';
 import * as graphs from './graphs';
 
+export * from '../../examples/interrupt-chapter/workflows';
 export const order = graphWorkflow(graphs.order);

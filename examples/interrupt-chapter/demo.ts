@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { GraphClient } from 'abeyance/client';
+import { startServer, type RunningServer } from 'abeyance/server';
+import { InMemoryGraphs } from 'abeyance/testing';
+import { chapterDependencies } from './dependencies';
+import { gated_agent } from './graphs';
+import { printReport } from './print-report';
+import { runChapter } from './run-chapter';
+import { SideEffects } from './side-effects';
+import type { ScenarioReport } from './stage';
+import { createChapterWorker, TASK_QUEUE } from './worker';
+
+const HELP = `The interrupt chapter: four scenarios of a graph that waits for a person.
+
+  npm run demo                    on a real Temporal server, started for you
+  npm run demo -- --in-memory     the same graphs without a server
+  npm run demo -- --json FILE     also writes what was observed, as JSON
+  npm run demo -- --keep          leaves server and worker up, with one thread waiting for you
+`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      'in-memory': { type: 'boolean', default: false },
+      json: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'interrupt-chapter-'));
+  const effectsFile = join(directory, 'effects.jsonl');
+  try {
+    const reports = values['in-memory']
+      ? await playInMemory(effectsFile)
+      : await playOnServer(effectsFile, values.keep, (played) => finish(played, values.json));
+    if (values['in-memory']) finish(reports, values.json);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function finish(reports: readonly ScenarioReport[], jsonFile: string | undefined): void {
+  printReport(reports, process.stdout);
+  if (jsonFile === undefined) return;
+  writeFileSync(jsonFile, `${JSON.stringify(reports, null, 2)}\n`);
+  process.stdout.write(`Written: ${jsonFile}\n`);
+}
+
+function playInMemory(effectsFile: string): Promise<readonly ScenarioReport[]> {
+  const effects = new SideEffects(effectsFile);
+  return runChapter(new InMemoryGraphs(chapterDependencies(effects)), effects, 'memory');
+}
+
+async function playOnServer(
+  effectsFile: string,
+  keep: boolean,
+  show: (reports: readonly ScenarioReport[]) => void,
+): Promise<readonly ScenarioReport[]> {
+  Runtime.install({ logger: new DefaultLogger('WARN') });
+  const server = await startServer();
+  try {
+    const worker = await createChapterWorker(server.address, server.namespace, effectsFile);
+    const connection = await Connection.connect({ address: server.address });
+    const client = new Client({ connection, namespace: server.namespace });
+    const graphs = new GraphClient(client, { taskQueue: TASK_QUEUE });
+    return await worker.runUntil(async () => {
+      const reports = await runChapter(graphs, new SideEffects(effectsFile), 'server');
+      show(reports);
+      process.stdout.write(whereToWatch(server));
+      if (keep) await stayUp(server, graphs);
+      await connection.close();
+      return reports;
+    });
+  } finally {
+    await server.stop();
+  }
+}
+
+function whereToWatch({ uiUrl, address, namespace }: RunningServer): string {
+  const where = uiUrl
+    ? `${uiUrl}/namespaces/${namespace}/workflows`
+    : `the Temporal UI of ${address}, namespace ${namespace}`;
+  return `Every run, with all its model and tool calls: ${where}\n`;
+}
+
+async function stayUp(server: RunningServer, graphs: GraphClient): Promise<void> {
+  const threadId = 'waiting-for-you';
+  await graphs.invoke(gated_agent, { messages: [{ role: 'human', content: 'Order 500 widgets.' }] }, { threadId });
+  process.stdout.write(`
+Thread "${threadId}" waits for your approval. Give it in the UI (Send a Signal: approve), or:
+
+  temporal workflow signal --address ${server.address} --workflow-id ${threadId} --name approve
+
+Ctrl-C stops server and worker.
+`);
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+  });
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

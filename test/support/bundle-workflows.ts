@@ -1,0 +1,16 @@
+import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
+
+type WebpackConfigHook = NonNullable<NonNullable<WorkerOptions['bundlerOptions']>['webpackConfigHook']>;
+
+/** Lets a bundle import the package by name without a build of it. */
+export const fromSource: WebpackConfigHook = (config) => ({
+  ...config,
+  resolve: { ...config.resolve, conditionNames: ['abeyance-source', 'webpack', 'import', 'require', 'default'] },
+});
+
+/** The bundle of a workflows file, as code. */
+export async function bundleWorkflows(workflowsPath: string): Promise<string> {
+  const logger = new DefaultLogger('WARN');
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger, webpackConfigHook: fromSource });
+  return code;
+}

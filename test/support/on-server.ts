@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { GraphDependencies } from 'abeyance/activity';
+import { GraphClient } from 'abeyance/client';
+import { AbeyancePlugin } from 'abeyance/worker';
+
+// An open run may have pages of history over gRPC's default limit.
+const CHANNEL = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
+
+/** A test file's own task queue on the real server, with a worker that serves it. */
+export interface OnServer {
+  readonly client: Client;
+  readonly graphs: GraphClient;
+  readonly taskQueue: string;
+  /** A thread id that no other test uses. */
+  threadId(name: string): string;
+  /** Stops the worker, as a deploy does; `startWorker` brings another. */
+  stopWorker(): Promise<void>;
+  startWorker(): Promise<void>;
+}
+
+/** Where the tests' server is, for tests that speak to it in other ways. */
+export function testServer(): {
+  readonly address: string;
+  readonly namespace: string;
+  readonly bundle: string;
+  readonly binary: string;
+} {
+  const { ABEYANCE_TEST_ADDRESS, ABEYANCE_TEST_NAMESPACE, ABEYANCE_TEST_BUNDLE, ABEYANCE_TEST_BINARY } = process.env;
+  if (!ABEYANCE_TEST_ADDRESS || !ABEYANCE_TEST_BUNDLE) throw new Error('the global setup has not run');
+  return {
+    address: ABEYANCE_TEST_ADDRESS,
+    namespace: ABEYANCE_TEST_NAMESPACE ?? 'default',
+    bundle: ABEYANCE_TEST_BUNDLE,
+    binary: ABEYANCE_TEST_BINARY ?? 'temporal',
+  };
+}
+
+/**
+ * Gives a test file the real server: connects before its tests, and after them replays every history they made.
+ *
+ * `dependencies` is called once, when the worker is first made.
+ */
+export function onServer(dependencies: () => GraphDependencies): OnServer {
+  const taskQueue = `test-${randomUUID()}`;
+  const serving = new Serving(taskQueue, dependencies);
+  beforeAll(() => serving.open());
+  afterAll(() => serving.close());
+  return serving;
+}
+
+class Serving implements OnServer {
+  client!: Client;
+  graphs!: GraphClient;
+  private connection!: Connection;
+  private native!: NativeConnection;
+  private worker: { readonly worker: Worker; readonly done: Promise<void> } | undefined;
+  private readonly plugin: () => AbeyancePlugin;
+
+  constructor(
+    readonly taskQueue: string,
+    dependencies: () => GraphDependencies,
+  ) {
+    let plugin: AbeyancePlugin | undefined;
+    this.plugin = () => (plugin ??= new AbeyancePlugin(dependencies()));
+  }
+
+  threadId(name: string): string {
+    return `${name}-${randomUUID()}`;
+  }
+
+  async open(): Promise<void> {
+    const { address, namespace } = testServer();
+    quiet();
+    this.connection = await Connection.connect({ address, channelArgs: CHANNEL });
+    this.native = await NativeConnection.connect({ address });
+    this.client = new Client({ connection: this.connection, namespace });
+    this.graphs = new GraphClient(this.client, { taskQueue: this.taskQueue });
+    await this.startWorker();
+  }
+
+  async startWorker(): Promise<void> {
+    const { namespace, bundle } = testServer();
+    const worker = await Worker.create({
+      connection: this.native,
+      namespace,
+      taskQueue: this.taskQueue,
+      workflowBundle: { codePath: bundle },
+      plugins: [this.plugin()],
+      shutdownGraceTime: '1s',
+    });
+    this.worker = { worker, done: worker.run() };
+  }
+
+  async stopWorker(): Promise<void> {
+    this.worker?.worker.shutdown();
+    await this.worker?.done;
+    this.worker = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.stopWorker();
+    await this.replayAll();
+    await this.connection.close();
+    await this.native.close();
+  }
+
+  private async replayAll(): Promise<void> {
+    const { bundle } = testServer();
+    const histories = this.client.workflow.list({ query: `TaskQueue = "${this.taskQueue}"` }).intoHistories();
+    const replays = Worker.runReplayHistories({ workflowBundle: { codePath: bundle } }, histories);
+    for await (const { workflowId, error } of replays) {
+      if (error) throw new Error(`the history of ${workflowId} does not replay`, { cause: error });
+    }
+  }
+}
+
+let isQuiet = false;
+
+function quiet(): void {
+  if (!isQuiet)
+    Runtime.install({
+      logger: new DefaultLogger('ERROR'),
+      telemetryOptions: { logging: { filter: 'ERROR' } as never },
+    });
+  isQuiet = true;
+}
