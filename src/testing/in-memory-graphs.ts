@@ -64,8 +64,10 @@ export class InMemoryGraphs implements GraphRunner {
   thread<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     id: string,
-  ): GraphThread<F> {
-    return this.known(graph, id);
+  ): GraphThread<F>;
+  thread(id: string): GraphThread;
+  thread(graphOrId: AnyGraph | string, id?: string): GraphThread {
+    return typeof graphOrId === 'string' ? this.known(undefined, graphOrId) : this.known(graphOrId, id);
   }
 
   private threadFor(graph: AnyGraph, id: string): MemoryThread {
@@ -83,13 +85,13 @@ export class InMemoryGraphs implements GraphRunner {
     return thread;
   }
 
-  private known(graph: AnyGraph, id: string | undefined): MemoryThread {
+  private known(graph: AnyGraph | undefined, id: string | undefined): MemoryThread {
     const thread = id === undefined ? undefined : this.threads.get(id);
     if (!thread) {
       const message = `There is no thread "${id ?? ''}" here. Check the id, or start it with invoke.`;
       throw new ThreadError('THREAD_UNKNOWN', message, id ?? '');
     }
-    if (thread.graph !== graph) throw otherGraph(thread, graph);
+    if (graph && thread.graph !== graph) throw otherGraph(thread, graph);
     return thread;
   }
 }

@@ -5,3 +5,4 @@
  */
 export { InMemoryGraphs } from './in-memory-graphs';
 export { ScriptEndedError, scriptedModel, type ScriptedReply, type ScriptedTurn } from './scripted-model';
+export { recordHistory, replayHistories, type RecordedHistory, type ReplayResult } from './histories';

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { CheckedDependencies } from '../activities/create-activities';
 import type { AnyGraph } from '../graph/compiled-graph';
-import { readDecision, type DecisionRecord, type DecisionRequest } from '../graph/decision';
+import { encodeAnswer, readDecision, type DecisionRecord, type DecisionRequest } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
 import type { StartOptions } from '../graph/engine-snapshot';
 import { AbeyanceError, DecisionRefusedError, GraphRunError, ThreadError, messageOf } from '../graph/errors';
 import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } from '../graph/graph-runner';
-import { toJson } from '../graph/json';
 import { decodeValues, resultOf, viewOf, type RunView, type Stop } from '../graph/run-view';
 import { runTaskInMemory } from './run-task-in-memory';
 
@@ -15,8 +14,9 @@ export class MemoryThread implements GraphThread {
   private engine: GraphEngine | undefined;
   private failure: GraphRunError | AbeyanceError | undefined;
   private readonly waiting = new Set<(stop: Stop) => void>();
-  private readonly run = randomUUID();
-  private view: RunView = { status: 'running', step: 0, values: {}, next: [], tasks: [], questions: [] };
+  private run = randomUUID();
+  /** Where the runs before have left the thread. */
+  private before: RunView = { status: 'running', step: 0, values: {}, next: [], tasks: [], questions: [] };
 
   constructor(
     readonly id: string,
@@ -31,14 +31,13 @@ export class MemoryThread implements GraphThread {
 
   /** Starts a run, on what the one before has left. @throws {StateError} when the input does not fit. */
   begin(input: unknown, options: StartOptions): void {
-    const before = this.engine && viewOf(this.engine);
+    if (this.engine) this.before = viewOf(this.engine);
+    const { values, step } = this.before;
+    this.run = randomUUID();
     this.failure = undefined;
     this.engine = undefined;
     this.attempt(() => {
-      this.engine = GraphEngine.start(this.graph, input, {
-        ...(before && { values: before.values, step: before.step }),
-        ...options,
-      });
+      this.engine = GraphEngine.start(this.graph, input, { values, step, ...options });
     });
     this.drive();
   }
@@ -52,11 +51,11 @@ export class MemoryThread implements GraphThread {
   }
 
   async resume(value: unknown, options: DecideOptions = {}): Promise<Accepted> {
-    return this.decide({ ...options, type: 'resume', value: (value === undefined ? null : toJson(value)) as never });
+    return this.decide({ ...options, type: 'resume', value: encodeAnswer(value) as never });
   }
 
   async getState(): Promise<StateSnapshot<any>> {
-    const view = this.engine ? viewOf(this.engine) : this.view;
+    const view = this.engine ? viewOf(this.engine) : this.before;
     const { code, message } = this.failure ?? {};
     return {
       values: decodeValues(this.graph, view.values),

@@ -7,6 +7,7 @@ import type { AnyGraph } from '../graph/compiled-graph';
 import type { Dispatch } from '../graph/engine';
 import { AbeyanceError, GraphRunError, messageOf } from '../graph/errors';
 import type { NodeBody } from '../graph/implement';
+import type { NodeRetryPolicy } from '../graph/node-definition';
 import { toJson, type JsonObject } from '../graph/json';
 import type { Message } from '../graph/messages';
 import { nodeCallOf, toolCallOf, type ModelTarget } from '../graph/node-call';
@@ -35,21 +36,22 @@ export interface MemoryTask {
 export async function runTaskInMemory(task: MemoryTask): Promise<NodeResult> {
   const once = new Map(Object.entries(task.dispatch.task.once));
   const { node } = task.dispatch.task;
-  const attempts = attemptsOf(task);
+  const { maximumAttempts = DEFAULT_ATTEMPTS, nonRetryableErrorTypes = [] } = retryOf(task);
   for (let attempt = 1; ; attempt++) {
     try {
       return toJson(await runOnce(task, nodeRunOf(task, attempt, once))) as unknown as NodeResult;
     } catch (thrown) {
       if (thrown instanceof AbeyanceError) throw thrown;
-      if (attempt < attempts) continue;
+      const again = !(thrown instanceof Error && nonRetryableErrorTypes.includes(thrown.name));
+      if (again && attempt < maximumAttempts) continue;
       throw new GraphRunError('NODE_FAILED', `Node "${node}" failed: ${messageOf(thrown)}`, node, { cause: thrown });
     }
   }
 }
 
-function attemptsOf({ graph, dispatch: { definition } }: MemoryTask): number {
-  if (definition.kind === 'workflow') return 1;
-  return definition.activity?.retry?.maximumAttempts ?? graph.activity.retry?.maximumAttempts ?? DEFAULT_ATTEMPTS;
+function retryOf({ graph, dispatch: { definition } }: MemoryTask): NodeRetryPolicy {
+  if (definition.kind === 'workflow') return { maximumAttempts: 1 };
+  return { ...graph.activity.retry, ...definition.activity?.retry };
 }
 
 function nodeRunOf(

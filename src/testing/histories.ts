@@ -1,0 +1,48 @@
+import type { Client } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+
+/** A run's history as JSON text: what the Temporal UI and CLI export too. */
+export interface RecordedHistory {
+  readonly workflowId: string;
+  readonly json: string;
+}
+
+/**
+ * Records the history of a thread's newest run, to be kept beside the tests and replayed by `replayHistories`.
+ *
+ * @example writeFileSync('histories/order.json', (await recordHistory(client, 'order-42')).json);
+ */
+export async function recordHistory(client: Client, workflowId: string): Promise<RecordedHistory> {
+  const history = await client.workflow.getHandle(workflowId).fetchHistory();
+  return { workflowId, json: historyToJSON(history) };
+}
+
+/** How one history replayed. */
+export interface ReplayResult {
+  readonly workflowId: string;
+  /** Why it does not replay; undefined where it does. */
+  readonly error?: Error;
+}
+
+/**
+ * Replays recorded histories against today's workflows, without a server.
+ *
+ * A history that no longer fits means: a run that waits now would break when this code is deployed. Results come in the
+ * order of the histories.
+ *
+ * @example
+ * const results = await replayHistories([{ workflowId: 'order-42', json }], { workflowsPath: require.resolve('./workflows') });
+ * expect(results.filter(({ error }) => error)).toEqual([]);
+ */
+export async function replayHistories(
+  histories: readonly RecordedHistory[],
+  options: ReplayWorkerOptions,
+): Promise<readonly ReplayResult[]> {
+  const parsed = histories.map(({ workflowId, json }) => ({ workflowId, history: JSON.parse(json) as unknown }));
+  const results: ReplayResult[] = [];
+  for await (const { workflowId, error } of Worker.runReplayHistories(options, parsed)) {
+    results.push({ workflowId, ...(error && { error }) });
+  }
+  return results;
+}
