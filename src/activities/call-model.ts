@@ -1,4 +1,3 @@
-import type { Json } from '../graph/json';
 import type { Message, NewMessage } from '../graph/messages';
 import type { ModelTarget } from '../graph/node-call';
 import { GraphDefinitionError } from '../graph/errors';
@@ -24,7 +23,7 @@ export async function callModel({ models, target, messagesKey, messages, context
   const durationMs = Math.round((performance.now() - before) * 1000) / 1000;
   return {
     kind: 'completed',
-    updates: [{ [messagesKey]: [asMessage(reply)] as unknown as Json }],
+    updates: [{ [messagesKey]: [asMessage(reply)] }],
     goto: [],
     record: recordOf(target.name, model, reply, { attempt: context.attempt, durationMs }),
   };

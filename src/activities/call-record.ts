@@ -26,7 +26,7 @@ export interface ToolRecord {
   readonly callId: string;
   /** As the model gave them. */
   readonly given: Json;
-  /** As the tool's schema read them; missing where it did not. */
+  /** As the tool's schema read them; missing where it did not, or where JSON cannot carry what it read. */
   readonly args?: Json;
   readonly result?: Json;
   readonly error?: string;

@@ -30,14 +30,14 @@ export async function callTool({ tools, node, call, run }: ToolCallRun): Promise
     kind: 'tool',
     tool: call.name,
     callId: call.id,
-    given: call.args as Json,
+    given: call.args,
     ...rest,
     attempt: run.info.attempt,
     durationMs: Math.round((performance.now() - started) * 1000) / 1000,
   });
   const parsed = parseArgs(implementation, call);
   if ('error' in parsed) return { ...toolErrorOutcome(node, call, parsed.error), record: record(parsed) };
-  const args = toJson(parsed.args);
+  const read = recordable(parsed.args);
   let ended: Awaited<ReturnType<typeof attempt>>;
   let result: Json;
   try {
@@ -48,9 +48,9 @@ export async function callTool({ tools, node, call, run }: ToolCallRun): Promise
     const error = messageOf(thrown);
     const passes = node.onToolError === 'fail' || thrown instanceof AbeyanceError || run.ports.signal.aborted;
     if (passes) throw failureOf(call, thrown);
-    return { ...toolErrorOutcome(node, call, error), record: record({ args, error }) };
+    return { ...toolErrorOutcome(node, call, error), record: record({ ...read, error }) };
   }
-  return { ...toolOutcome(node, call, result), record: record({ args, result }) };
+  return { ...toolOutcome(node, call, result), record: record({ ...read, result }) };
 }
 
 /** What is wrong where no tool goes by a name. */
@@ -67,6 +67,15 @@ function parseArgs(
   const parsed = tool.schema.safeParse(args);
   if (parsed.success) return { args: parsed.data };
   return { error: `the arguments do not fit: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}` };
+}
+
+// A schema may read the arguments as what JSON cannot carry, a Date say; what the model gave is on record all the same.
+function recordable(args: unknown): Pick<ToolRecord, 'args'> {
+  try {
+    return { args: toJson(args) };
+  } catch {
+    return {};
+  }
 }
 
 function contextOf({ info, ports }: NodeRun, { id }: ToolCall): ToolContext {

@@ -1,6 +1,9 @@
 import { ApplicationFailure, CancelledFailure, type Context } from '@temporalio/activity';
 import { AbeyanceError, StateError, messageOf } from '../graph/errors';
 
+/** What Temporal calls an activity that no worker has; the workflow reads a failure of this type so, and never retries. */
+const MISSING_ACTIVITY = 'NotFoundError';
+
 /**
  * Maps whatever a node threw to what Temporal records and retries.
  *
@@ -18,6 +21,15 @@ export function toActivityFailure(thrown: unknown, node: string, { cancellationS
       details: [{ abeyance: true, node, ...(key !== undefined && { key }) }],
     });
   }
-  if (thrown instanceof Error) return thrown;
+  if (thrown instanceof Error) return typeOf(thrown) === MISSING_ACTIVITY ? renamed(thrown) : thrown;
   return ApplicationFailure.create({ type: 'NonError', message: messageOf(thrown) });
+}
+
+function typeOf(error: Error): string | null | undefined {
+  return error instanceof ApplicationFailure ? error.type : error.name;
+}
+
+function renamed(error: Error): ApplicationFailure {
+  const nonRetryable = error instanceof ApplicationFailure && error.nonRetryable === true;
+  return ApplicationFailure.create({ type: 'NodeError', message: error.message, nonRetryable, cause: error });
 }

@@ -35,5 +35,5 @@ export function implementTool<N extends string, S extends z.ZodObject>(
   tool: Tool<N, S>,
   body: ToolBody<z.output<S>>,
 ): ToolImplementation {
-  return { tool: tool as unknown as Tool, body };
+  return { tool, body };
 }

@@ -5,5 +5,5 @@
  */
 export type { ModelRecord, NodeResult, ToolRecord } from './call-record';
 export type { ChatModel, ModelContext, ModelReply, ModelRequest, ModelUsage } from './chat-model';
-export type { GraphDependencies } from './create-activities';
+export type { GraphDependencies } from './check-dependencies';
 export { implementTool, type ToolBody, type ToolContext, type ToolImplementation } from './implement-tool';

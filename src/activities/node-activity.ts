@@ -85,7 +85,8 @@ async function inContext(
 
 function nodeRunOf(graph: string, node: string, call: NodeCall, context: Context): NodeRun {
   const { task, step, visit, idempotencyKey, answers = [], once = {} } = call;
-  const { attempt, workflowExecution, heartbeatDetails } = context.info;
+  const { attempt, workflowExecution } = context.info;
+  const heartbeatDetails: unknown = context.info.heartbeatDetails;
   const info = {
     threadId: workflowExecution?.workflowId ?? '',
     graph,

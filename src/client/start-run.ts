@@ -113,5 +113,6 @@ function busy(threadId: string, cause: unknown, questions: readonly string[] = [
 // A namespace without our search attributes refuses the start; the run does without them.
 function isUnknownAttribute(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
-  return String((cause as { details?: unknown } | undefined)?.details ?? '').includes(statusAttribute.name);
+  const details = (cause as { details?: unknown } | undefined)?.details;
+  return typeof details === 'string' && details.includes(statusAttribute.name);
 }

@@ -35,7 +35,7 @@ function checkOptions({ name, recursionLimit = 1 }: CompileOptions<string>): voi
   }
   if (!Number.isInteger(recursionLimit) || recursionLimit < 1) {
     throw new GraphDefinitionError(
-      'INVALID_NAME',
+      'INVALID_OPTION',
       `recursionLimit must be a whole number from 1, not ${recursionLimit}.`,
     );
   }
@@ -52,6 +52,12 @@ function checkNames({ nodes, edges, joins, branches }: GraphShape): void {
     known(to, `The edge "${from}" → "${to}"`, END);
   }
   for (const { from, to } of joins) {
+    if (from.length === 0) {
+      throw new GraphDefinitionError(
+        'UNKNOWN_NODE',
+        `The edge [] → "${to}" starts nowhere. Name a node before the arrow.`,
+      );
+    }
     for (const name of from) known(name, `The edge [${from.join(', ')}] → "${to}"`);
     known(to, `The edge [${from.join(', ')}] → "${to}"`, END);
   }
@@ -91,14 +97,14 @@ function checkReachable(shape: GraphShape): void {
     reached.add(at);
     open.push(...targetsOf(at, shape, nodes.get(at)));
   }
+  // A router that does not declare its ends may go anywhere.
+  if (branches.some(({ from, ends }) => ends === undefined && reached.has(from))) return;
   if (![...reached].some((name) => nodes.has(name))) {
     throw new GraphDefinitionError(
       'NO_ENTRY_POINT',
       'Nothing leads from START to a node. Add an edge: .addEdge(START, …).',
     );
   }
-  // A router that does not declare its ends may go anywhere.
-  if (branches.some(({ from, ends }) => ends === undefined && reached.has(from))) return;
   const lost = [...nodes.keys()].filter((name) => !reached.has(name));
   if (lost.length === 0) return;
   const message = `Nothing leads to ${lost.map((name) => `"${name}"`).join(', ')}. Add an edge, or name it in the "ends" of the node whose command goes there.`;

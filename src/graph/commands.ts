@@ -69,6 +69,11 @@ export class Command<U = Record<string, unknown>, N extends string = string> {
   }
 }
 
+/** Type only: what is no command, nor anything else of these. */
+export interface NoCommand {
+  readonly [KIND]?: never;
+}
+
 /** A question as `invoke` returns it. */
 export interface Interrupt<V = unknown> {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DecisionRefusedError, type OpenQuestion } from './errors';
+import { DecisionRefusedError, StateError, messageOf, type OpenQuestion } from './errors';
 import type { ErrorCode } from './errors';
-import { isJsonObject, type Json, type JsonObject } from './json';
+import { isJsonObject, toJson, type Json, type JsonObject } from './json';
 import { parseQuestionId } from './question';
 
 /** What a decision may say beside its answer. Every part is optional. */
@@ -91,6 +91,16 @@ export function answerMap(value: Json): JsonObject | undefined {
     throw malformed(`some of its keys are question ids and some are not (${others})`);
   }
   return value;
+}
+
+/** An answer as it is sent; none is `null`. @throws {StateError} `STATE_NOT_JSON`. */
+export function encodeAnswer(value: unknown): Json {
+  try {
+    return value === undefined ? null : toJson(value);
+  } catch (error) {
+    const message = `The answer cannot be sent: ${messageOf(error)}. Answer with plain JSON.`;
+    throw new StateError('STATE_NOT_JSON', message, 'answer', undefined, { cause: error });
+  }
 }
 
 function malformed(why: string): DecisionRefusedError {

@@ -1,4 +1,4 @@
-import type { Decision, DecisionRecord } from './decision';
+import type { DecisionRecord } from './decision';
 import type { Pending } from './plan';
 import type { Channels } from './state-schema';
 import type { Task } from './task';
@@ -17,9 +17,8 @@ export interface EngineSnapshot {
   readonly channels: Channels;
   readonly tasks: readonly Task[];
   readonly pending: Pending;
+  /** Every decision; those with the verdict `kept` wait for their question. */
   readonly ledger: readonly DecisionRecord[];
-  /** Decisions that came before their question. */
-  readonly kept: readonly Decision[];
 }
 
 /** How a run starts. */

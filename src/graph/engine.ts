@@ -2,8 +2,8 @@ import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
 import { digestOf } from './digest';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
-import { GraphRunError } from './errors';
-import { judge, openQuestions } from './judge';
+import { AbeyanceError, GraphRunError } from './errors';
+import { judge, openQuestions, refuseReused } from './judge';
 import { toJson, type Json, type JsonObject } from './json';
 import type { NodeDefinition } from './node-definition';
 import type { CompletedOutcome, Outcome } from './outcome';
@@ -11,7 +11,7 @@ import { planNext, planStart, tasksOf, type Plan } from './plan';
 import type { Answer, AskedQuestion, Question } from './question';
 import type { Channels } from './state-schema';
 import { writesOf, type Task } from './task';
-import { applyWrites, initialChannels, readEncodedUpdate } from './write-state';
+import { applyWrites, initialChannels, readEncodedUpdate, refuseConflicts } from './write-state';
 
 /** A task to run now, with what it sees. */
 export interface Dispatch {
@@ -58,9 +58,8 @@ export class GraphEngine {
       tasks: [],
       pending: { joins: {}, deferred: [] },
       ledger: [],
-      kept: [],
     });
-    engine.enter(planStart(graph, channels));
+    engine.enter(planStart(graph, channels), channels);
     return engine;
   }
 
@@ -115,10 +114,14 @@ export class GraphEngine {
     return this.state.tasks.filter(({ phase }) => phase !== 'done').map(({ node }) => node);
   }
 
-  /** The state, with the writes of tasks that have finished in this superstep. */
+  /** The state, with the writes of tasks that have finished in this superstep where they fit without the others'. */
   values(): Channels {
-    const writes = this.state.tasks.flatMap(writesOf);
-    return writes.length === 0 ? this.state.channels : applyWrites(this.graph.schema, this.state.channels, writes);
+    try {
+      return this.written();
+    } catch (error) {
+      if (error instanceof AbeyanceError) return this.state.channels;
+      throw error;
+    }
   }
 
   /** Takes the tasks that can run now; each is given out once. */
@@ -150,7 +153,8 @@ export class GraphEngine {
       case 'rejected': {
         const answers = task.answers.filter(({ id }) => id !== outcome.question);
         const again = this.reopened(task, outcome.question, outcome.reason);
-        return this.replace({ ...task, phase: 'waiting', answers, open: [again], once: outcome.once });
+        this.replace({ ...task, phase: 'waiting', answers, open: [again], once: outcome.once });
+        return this.applyKept(at);
       }
       default:
         outcome satisfies never;
@@ -164,17 +168,10 @@ export class GraphEngine {
       decision.decisionId === undefined
         ? undefined
         : this.state.ledger.find((one) => one.decision.decisionId === decision.decisionId);
-    if (earlier && earlier.digest === digest) return earlier.verdict;
-    if (earlier)
-      return {
-        kind: 'refused',
-        code: 'DECISION_ID_REUSED',
-        message: `Decision ${decision.decisionId} was made already, and said something else. Give this one an id of its own. Nothing changed.`,
-        open: [],
-      };
-    const { verdict, answers } = judge({ ...this.state, graph: this.graph }, decision);
+    if (earlier?.digest === digest) return earlier.verdict;
+    const situation = { ...this.state, graph: this.graph };
+    const { verdict, answers } = earlier ? refuseReused(situation, decision) : judge(situation, decision);
     this.state = { ...this.state, ledger: [...this.state.ledger, { decision, digest, verdict, at }] };
-    if (verdict.kind === 'kept') this.state = { ...this.state, kept: [...this.state.kept, decision] };
     for (const answer of answers) this.accept(answer);
     return verdict;
   }
@@ -195,18 +192,25 @@ export class GraphEngine {
   private complete(task: Task, { updates, goto }: CompletedOutcome): void {
     this.replace({ ...task, phase: 'done', open: [], once: {}, outcome: { kind: 'completed', updates, goto } });
     if (this.state.tasks.every(({ phase }) => phase === 'done')) this.advance();
+    // Two writers of one value will never agree, so nobody is to answer their siblings first.
+    else refuseConflicts(this.graph.schema, this.state.tasks.flatMap(writesOf));
+  }
+
+  private written(): Channels {
+    const writes = this.state.tasks.flatMap(writesOf);
+    return writes.length === 0 ? this.state.channels : applyWrites(this.graph.schema, this.state.channels, writes);
   }
 
   // Tool nodes without a call are done when they are planned, so one call may pass several supersteps.
   private advance(): void {
     const { channels, tasks, pending } = this.state;
     const plan = planNext(this.graph, channels, tasks, pending);
-    this.state = { ...this.state, channels: applyWrites(this.graph.schema, channels, tasks.flatMap(writesOf)) };
-    this.enter(plan);
+    this.enter(plan, this.written());
   }
 
-  private enter(plan: Plan): void {
-    const { channels, step, taken, limit } = this.state;
+  // The writes and the next tasks come in together: where the limit is met, the finished tasks still hold their writes.
+  private enter(plan: Plan, channels: Channels): void {
+    const { step, taken, limit } = this.state;
     const empty = plan.nodes.length === 0 && plan.sends.length === 0;
     if (!empty && taken >= limit) {
       const message = `"${this.graph.name}" took ${limit} supersteps and has more to do (${plan.nodes.join(', ')}). Give it an end, or raise recursionLimit.`;
@@ -215,6 +219,7 @@ export class GraphEngine {
     const tasks = empty ? [] : tasksOf(this.graph, plan, step + 1, channels);
     this.state = {
       ...this.state,
+      channels,
       tasks,
       pending: plan.pending,
       step: empty ? step : step + 1,
@@ -247,20 +252,18 @@ export class GraphEngine {
     });
   }
 
-  // A decision that was kept is judged again, once, when a question it can mean has opened.
+  // A decision that was kept is judged again, once, when a question it can mean has opened. One for a node is then for
+  // that very question, so that a second one cannot slip through to the node's next.
   private applyKept(at: string): void {
     const open = this.questions();
-    const due = this.state.kept.filter(({ question, node }) =>
-      open.some((one) => one.id === question || one.node === node),
-    );
-    if (due.length === 0) return;
-    this.state = { ...this.state, kept: this.state.kept.filter((decision) => !due.includes(decision)) };
-    for (const decision of due) {
-      const { verdict, answers } = judge({ ...this.state, graph: this.graph }, decision);
-      this.state = {
-        ...this.state,
-        ledger: this.state.ledger.map((one) => (one.decision === decision ? { ...one, verdict, at } : one)),
-      };
+    for (const [index, { decision, verdict: earlier }] of this.state.ledger.entries()) {
+      if (earlier.kind !== 'kept') continue;
+      const meant = open.filter(({ id, node }) => id === decision.question || node === decision.node);
+      if (meant.length === 0) continue;
+      const bound = meant.length > 1 ? decision : { ...decision, node: undefined, question: meant[0]?.id };
+      const { verdict, answers } = judge({ ...this.state, graph: this.graph }, bound);
+      const { ledger } = this.state;
+      this.state = { ...this.state, ledger: ledger.with(index, { ...(ledger[index] as DecisionRecord), verdict, at }) };
       for (const answer of answers) this.accept(answer);
     }
   }

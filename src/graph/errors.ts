@@ -2,6 +2,7 @@
 export type ErrorCode =
   // the graph, or the worker that serves it, must be changed
   | 'INVALID_NAME'
+  | 'INVALID_OPTION'
   | 'DUPLICATE_NODE'
   | 'UNKNOWN_NODE'
   | 'UNREACHABLE_NODE'

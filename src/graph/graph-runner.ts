@@ -75,7 +75,8 @@ export interface GraphRunner {
     input: UpdateOf<F> | Command,
     options?: RunOptions,
   ): Promise<RunResult<F>>;
-  /** A handle on a thread, whoever started it; no call is made. */
+  /** A handle on a thread, whoever started it: typed by the graph, or untyped by its id alone. No call is made. */
+  thread(id: string): GraphThread;
   thread<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     id: string,

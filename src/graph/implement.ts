@@ -1,4 +1,4 @@
-import type { Command, END } from './commands';
+import type { Command, END, NoCommand } from './commands';
 import type { AnyGraph, CompiledGraph } from './compiled-graph';
 import { GraphDefinitionError } from './errors';
 import type { NodeMap } from './state-graph';
@@ -17,23 +17,38 @@ type ActivityNames<N extends NodeMap> = {
   [K in keyof N & string]: N[K]['kind'] extends 'activity' ? K : never;
 }[keyof N & string];
 type MaybePromise<T> = T | Promise<T>;
-type OnlyKnown<F extends Fields, U> = { readonly [K in Exclude<keyof U, keyof F>]: never };
-type KnownGoto<N extends NodeMap, R> =
-  R extends Command<any, infer G>
-    ? string extends G
-      ? unknown
-      : Exclude<G, keyof N | typeof END> extends never
-        ? unknown
-        : never
-    : unknown;
+type Nothing = void | undefined | null;
+type KeysOfEach<U> = U extends unknown ? keyof U : never;
+type OnlyKnown<F extends Fields, U> = { readonly [K in Exclude<KeysOfEach<U>, keyof F | keyof NoCommand>]: never };
+
+type CheckedUpdate<F extends Fields, U> = [U] extends [never] ? never : UpdateOf<F> & OnlyKnown<F, U> & NoCommand;
+
+type KnownGoto<N extends NodeMap, G> = string extends G
+  ? unknown
+  : Exclude<G, keyof N | typeof END> extends never
+    ? unknown
+    : never;
+
+// A command without an update has one of any keys, by default.
+type CheckedCommand<F extends Fields, N extends NodeMap, C> =
+  C extends Command<infer U, infer G>
+    ? KnownGoto<N, G> & (string extends keyof U ? Command<any, any> : Command<UpdateOf<F> & OnlyKnown<F, U>, any>)
+    : never;
+
+type CheckedList<F extends Fields, N extends NodeMap, L> = L extends readonly (infer I)[]
+  ? readonly Checked<F, N, I>[]
+  : never;
+
+// While a body's own type is not known yet, this is what its literals are read against.
+type Expected<F extends Fields, N extends NodeMap> = UpdateOf<F> | Command<UpdateOf<F>, keyof N & string>;
 
 /** What a body may return: an update, a command, or a list of them, with no key the state does not have. */
-type Checked<F extends Fields, N extends NodeMap, R> =
-  Awaited<R> extends Command<infer U, any>
-    ? KnownGoto<N, Awaited<R>> & (unknown extends U ? unknown : Command<UpdateOf<F> & OnlyKnown<F, U>, any>)
-    : Awaited<R> extends readonly unknown[]
-      ? unknown
-      : UpdateOf<F> & OnlyKnown<F, Awaited<R>>;
+type Checked<F extends Fields, N extends NodeMap, R> = unknown extends R
+  ? Expected<F, N> | readonly Expected<F, N>[]
+  : | Extract<R, Nothing>
+    | CheckedCommand<F, N, Extract<R, Command<any, any>>>
+    | CheckedList<F, N, Extract<R, readonly unknown[]>>
+    | CheckedUpdate<F, Exclude<R, Nothing | Command<any, any> | readonly unknown[]>>;
 
 /**
  * Gives the activity nodes of a graph their bodies.
@@ -57,7 +72,7 @@ export function implement<
   graph: CompiledGraph<Name, F, N>,
   nodes: {
     readonly [K in keyof R]: K extends ActivityNames<N>
-      ? (state: Pick<StateOf<F>, N[K]['reads'] & keyof F>) => MaybePromise<R[K] & Checked<F, N, R[K]>>
+      ? (state: Pick<StateOf<F>, N[K]['reads'] & keyof F>) => MaybePromise<R[K] & Checked<F, N, Awaited<R[K]>>>
       : never;
   },
 ): NodeSet {

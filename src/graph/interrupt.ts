@@ -62,7 +62,7 @@ export function interrupt(value: unknown, options: InterruptOptions<z.ZodType | 
   const answer = run.answers.findLast(({ id }) => id === question.id);
   if (!answer) return pause(run, question);
   run.lastAnswer = answer;
-  return options.schema ? fitting(run, question, answer, options.schema) : answer.value;
+  return options.schema ? fitting(run, question, answer, options.schema) : toJson(answer.value);
 }
 
 function ask(
@@ -123,7 +123,7 @@ function pause(run: NodeRun, question: AskedQuestion): never {
 }
 
 function fitting(run: NodeRun, question: AskedQuestion, answer: Answer, schema: z.ZodType): unknown {
-  const parsed = schema.safeParse(answer.value);
+  const parsed = schema.safeParse(toJson(answer.value));
   if (parsed.success) return parsed.data;
   return sendBack(run, question.id, z.prettifyError(parsed.error).replaceAll('\n', ' '));
 }
@@ -167,7 +167,7 @@ export function rejectAnswer(reason: string): never {
 export async function once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
   const run = runningNode('once');
   refuseAfterPause(run, 'once', run.phase !== 'running');
-  if (run.once.has(key)) return run.once.get(key) as T;
+  if (run.once.has(key)) return toJson(run.once.get(key)) as T;
   const result = await effect();
   let json: Json;
   try {
@@ -178,7 +178,7 @@ export async function once<T>(key: string, effect: () => T | Promise<T>): Promis
   }
   run.once.set(key, json);
   run.ports.saveOnce(Object.fromEntries(run.once));
-  return result;
+  return toJson(json) as T;
 }
 
 /** What a node's body may know of itself. */

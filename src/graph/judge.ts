@@ -39,6 +39,12 @@ export function judge(situation: Situation, decision: Decision): Judgement {
   return { verdict: { kind: 'accepted', questions: answers.map(({ id }) => id) }, answers };
 }
 
+/** Refuses a decision whose id another one has used, which said something else. */
+export function refuseReused(situation: Situation, { decisionId }: Decision): Judgement {
+  const why = `Decision ${decisionId} was made already, and said something else. Give this one an id of its own.`;
+  return refuse(situation, 'DECISION_ID_REUSED', why);
+}
+
 function judgeOne(situation: Situation, decision: Decision, value: Json | undefined): Judgement {
   const open = openQuestions(situation.tasks);
   if (decision.question !== undefined) return judgeById(situation, decision, decision.question, value);
@@ -57,7 +63,9 @@ function judgeOne(situation: Situation, decision: Decision, value: Json | undefi
 function judgeById(situation: Situation, decision: Decision, id: string, value: Json | undefined): Judgement {
   const open = openQuestions(situation.tasks).find((question) => question.id === id);
   if (open) return answer(situation, open, decision, value);
-  const settled = situation.ledger.find(({ verdict }) => verdict.kind === 'accepted' && verdict.questions.includes(id));
+  const settled = situation.ledger.findLast(
+    ({ verdict }) => verdict.kind === 'accepted' && verdict.questions.includes(id),
+  );
   if (settled) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} is settled: ${tellWho(settled)}.`);
   if (mayStillCome(situation, id)) return { verdict: { kind: 'kept', until: id }, answers: [] };
   return refuse(situation, 'QUESTION_UNKNOWN', `There is no question ${id} on this thread.`);

@@ -88,10 +88,11 @@ function choose(graph: AnyGraph, node: string, router: (state: any) => unknown, 
       cause: error,
     });
   }
-  if (typeof chosen === 'string' || typeof chosen === 'object') return chosen ?? [];
+  if (typeof chosen === 'string' || (typeof chosen === 'object' && chosen !== null && !('then' in chosen)))
+    return chosen;
   throw new GraphRunError(
     'ROUTER_FAILED',
-    `The router behind "${node}" returned ${String(chosen)}. Return a node's name, END, a Send or a list.`,
+    `The router behind "${node}" returned ${String(chosen)}. Return a node's name, END, a Send or a list, and not through a promise.`,
     node,
   );
 }

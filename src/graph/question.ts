@@ -48,6 +48,6 @@ export interface Answer {
 
 /** The step and node a question id speaks of, or undefined where it is no question id. */
 export function parseQuestionId(id: string): { readonly step: number; readonly node: string } | undefined {
-  const match = /^(\d+)\.([^.:]+)(?:\.\d+)?:./.exec(id);
+  const match = /^(\d+)\.([^.:]+)(?:\.\d+)*:./.exec(id);
   return match ? { step: Number(match[1]), node: match[2] as string } : undefined;
 }

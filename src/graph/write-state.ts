@@ -91,9 +91,11 @@ export function encodeValue(schema: z.ZodType, value: unknown, node: string, key
   }
 }
 
-/** Decodes one recorded value by its schema. */
+/** Decodes one recorded value by its schema, into a copy: whoever reads may change it, and schemas such as `z.any()` copy nothing. */
 export function decodeValue(schema: z.ZodType, value: Json | undefined, node: string, key: string): unknown {
-  return guarded(node, key, 'holds a value that its schema does not read back', () => z.decode(schema, value));
+  return guarded(node, key, 'holds a value that its schema does not read back', () =>
+    z.decode(schema, value === undefined ? undefined : toJson(value)),
+  );
 }
 
 function guarded<T>(node: string, key: string, what: string, read: () => T): T {
@@ -154,17 +156,16 @@ export function decodeState(
  * @throws {GraphRunError} `REDUCER_FAILED` where a reducer threw.
  */
 export function applyWrites(schema: StateSchema<Fields>, channels: Channels, writes: readonly Write[]): Channels {
+  refuseConflicts(schema, writes);
   const next: Record<string, Json> = { ...channels };
-  const writers = new Map<string, string>();
-  const replaced = new Map<string, string>();
+  const replaced = new Set<string>();
   for (const [index, write] of writes.entries()) {
     for (const [key, value] of Object.entries(write.update)) {
       const field = fieldOf(schema, key, write.node);
       if (!(field instanceof ReducedValue)) {
-        claim(writers, key, write);
         next[key] = value;
       } else if (isJsonObject(value) && OVERWRITE in value) {
-        claim(replaced, key, write);
+        replaced.add(key);
         next[key] = value[OVERWRITE] as Json;
       } else if (!replaced.has(key) && !laterOverwrite(writes, index, key)) {
         next[key] = fold(field, next[key], value, key, write);
@@ -172,6 +173,21 @@ export function applyWrites(schema: StateSchema<Fields>, channels: Channels, wri
     }
   }
   return next;
+}
+
+/**
+ * Refuses writes of one superstep that no order could reconcile.
+ *
+ * @throws {StateError} `STATE_CONCURRENT_UPDATE` where two writers met on a key that keeps the last value, or on an `Overwrite`.
+ */
+export function refuseConflicts(schema: StateSchema<Fields>, writes: readonly Write[]): void {
+  const owners = new Map<string, string>();
+  for (const write of writes) {
+    for (const [key, value] of Object.entries(write.update)) {
+      const folds = fieldOf(schema, key, write.node) instanceof ReducedValue;
+      if (!folds || (isJsonObject(value) && OVERWRITE in value)) claim(owners, key, write);
+    }
+  }
 }
 
 // One task may write a key several times (a list of commands); two tasks may not.

@@ -1,14 +1,22 @@
-import { Runtime, type NativeConnection, type Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker';
 import {
-  checkDependencies,
-  createActivities,
-  type CheckedDependencies,
-  type GraphDependencies,
-} from '../activities/create-activities';
+  Runtime,
+  type BundleOptions,
+  type BundlerPlugin,
+  type NativeConnection,
+  type Worker,
+  type WorkerOptions,
+  type WorkerPlugin,
+} from '@temporalio/worker';
+import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/check-dependencies';
+import { createActivities } from '../activities/create-activities';
 import { GraphDefinitionError } from '../graph/errors';
 import { missingSearchAttributes } from './check-search-attributes';
 import { checkWorkflowExports } from './check-workflow-exports';
 import { surviveLateCalls } from './late-calls';
+import { shareZod } from './share-zod';
+
+// By default the SDK holds heartbeats back for up to 24 s, and a second `once` of a node would go unrecorded that long.
+const RECORDED_WITHIN = '50ms';
 
 /**
  * Serves graphs from an ordinary Temporal worker: adds their nodes, models and tools as activities.
@@ -27,12 +35,17 @@ import { surviveLateCalls } from './late-calls';
  *   plugins: [new AbeyancePlugin({ nodes: [orderNodes] })],
  * });
  */
-export class AbeyancePlugin implements WorkerPlugin {
+export class AbeyancePlugin implements WorkerPlugin, BundlerPlugin {
   readonly name = 'abeyance';
   private readonly dependencies: CheckedDependencies;
 
   constructor(dependencies: GraphDependencies) {
     this.dependencies = checkDependencies(dependencies);
+  }
+
+  /** Called when workflows are bundled: by `Worker.create`, or by `bundleWorkflowCode({ plugins })`. */
+  configureBundler(options: BundleOptions): BundleOptions {
+    return shareZod(options);
   }
 
   /** Called by `Worker.create`. */
@@ -48,12 +61,12 @@ export class AbeyancePlugin implements WorkerPlugin {
     }
     await checkWorkflowExports(options, [...this.dependencies.graphs.keys()]);
     if (options.connection) await this.warnOfMissingAttributes(options.connection, options.namespace ?? 'default');
-    return { ...options, activities: { ...theirs, ...ours } };
+    return { maxHeartbeatThrottleInterval: RECORDED_WITHIN, ...options, activities: { ...theirs, ...ours } };
   }
 
   /** Called by `worker.run()`. */
   async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
-    const restore = surviveLateCalls((message) => Runtime.instance().logger.warn(message));
+    const restore = surviveLateCalls((message) => void Runtime.instance().logger.warn(message));
     try {
       await next(worker);
     } finally {

@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createContext, runInContext } from 'node:vm';
@@ -44,7 +45,7 @@ async function workflowExports({ workflowsPath, workflowBundle }: WorkerOptions)
 }
 
 function bundleExports(code: string): Exports {
-  const sandbox = createContext({ TextEncoder, TextDecoder, URL, AbortController, console, assert: console.assert });
+  const sandbox = createContext({ TextEncoder, TextDecoder, URL, AbortController, console, assert });
   runInContext(code, sandbox, { timeout: 10_000 });
   return (sandbox as { __TEMPORAL__: { importWorkflows(): Exports } }).__TEMPORAL__.importWorkflows();
 }

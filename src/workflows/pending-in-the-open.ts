@@ -2,7 +2,6 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { digestOf } from '../graph/digest';
 import type { AnyGraph } from '../graph/compiled-graph';
-import type { Json } from '../graph/json';
 import type { Question } from '../graph/question';
 import type { RunView } from '../graph/run-view';
 
@@ -58,7 +57,7 @@ export class PendingInTheOpen {
       fingerprint,
       ...view,
       questions,
-      ...(small ? { values } : { valuesDigest: digestOf(values as Json) }),
+      ...(small ? { values } : { valuesDigest: digestOf(values) }),
     };
   }
 

@@ -80,5 +80,5 @@ function runActivity(owner: TaskOwner, dispatch: Dispatch, type: string, name: s
 function activityOptions(graph: NodeActivityOptions, node: NodeActivityOptions = {}): ActivityOptions {
   const retry = { maximumAttempts: 3, ...graph.retry, ...node.retry };
   const nonRetryableErrorTypes = [...NEVER_RETRIED, ...(retry.nonRetryableErrorTypes ?? [])];
-  return { ...DEFAULTS, ...graph, ...node, retry: { ...retry, nonRetryableErrorTypes } } as ActivityOptions;
+  return { ...DEFAULTS, ...graph, ...node, retry: { ...retry, nonRetryableErrorTypes } };
 }

@@ -1,0 +1,7 @@
+import { graphWorkflow } from 'abeyance/workflow';
+import * as graphs from './graphs';
+
+export * from './floor-workflows';
+export const gate = graphWorkflow(graphs.gate);
+export const chain = graphWorkflow(graphs.chain);
+export const fan = graphWorkflow(graphs.fan);
