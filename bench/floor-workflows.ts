@@ -13,15 +13,15 @@ export const answerUpdate = defineUpdate<unknown, [unknown]>('answer');
 export async function floor_gate(): Promise<unknown> {
   let asked: unknown;
   let answer: { readonly value: unknown } | undefined;
-  let end: unknown;
+  const run: { end?: unknown } = {};
   setHandler(pausedUpdate, async () => {
     await condition(() => asked !== undefined);
     return asked;
   });
   setHandler(answerUpdate, async (value) => {
     answer = { value };
-    await condition(() => end !== undefined);
-    return end;
+    await condition(() => run.end !== undefined);
+    return run.end;
   });
   let state: object = { order_total: 500, approved: false };
   state = { ...state, ...(await step_one(state)) };
@@ -31,8 +31,8 @@ export async function floor_gate(): Promise<unknown> {
     await condition(() => answer !== undefined);
     outcome = await place_order(state, [answer?.value]);
   }
-  end = { ...state, ...outcome };
-  return end;
+  run.end = { ...state, ...outcome };
+  return run.end;
 }
 
 /** Ten steps, one after the other. */

@@ -84,13 +84,14 @@ async function floorGate(client: Client, workflowId: string): Promise<Record<str
 }
 
 // Floor and ours take turns, so that a change in the machine's speed meets both.
-async function measure(client: Client, { name, rounds, floor, ours }: Job): Promise<void> {
+async function measure(client: Client, job: Job): Promise<void> {
+  const { name, rounds } = job;
   const figures = new Map<string, { floor: number[]; ours: number[] }>();
   const ids = { floor: '', ours: '' };
   for (let round = 0; round < rounds; round++) {
     for (const side of ['floor', 'ours'] as const) {
       ids[side] = `${side}-${randomUUID()}`;
-      const result = await (side === 'floor' ? floor : ours)(ids[side]);
+      const result = await job[side](ids[side]);
       if (round < rounds / 5) continue;
       for (const [figure, ms] of Object.entries(result)) {
         const both = figures.get(figure) ?? { floor: [], ours: [] };

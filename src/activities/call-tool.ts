@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { AbeyanceError, GraphDefinitionError, GraphRunError, messageOf } from '../graph/errors';
+import { explainMismatch } from '../graph/explain-mismatch';
 import { toJson, type Json } from '../graph/json';
 import type { ToolCall } from '../graph/messages';
 import type { ToolsNode } from '../graph/node-definition';
@@ -66,7 +66,7 @@ function parseArgs(
   if (typeof args === 'string') return { error: `the arguments are not valid JSON: ${args.slice(0, 200)}` };
   const parsed = tool.schema.safeParse(args);
   if (parsed.success) return { args: parsed.data };
-  return { error: `the arguments do not fit: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}` };
+  return { error: `the arguments do not fit: ${explainMismatch(parsed.error)}` };
 }
 
 // A schema may read the arguments as what JSON cannot carry, a Date say; what the model gave is on record all the same.

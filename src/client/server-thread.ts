@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AnyGraph } from '../graph/compiled-graph';
-import { answerMap, type DecisionRecord, type DecisionRequest } from '../graph/decision';
-import { DecisionRefusedError, StateError, ThreadError, messageOf } from '../graph/errors';
+import { answersById, encodeAnswer, type DecisionRecord, type DecisionRequest } from '../graph/decision';
+import { DecisionRefusedError, ThreadError } from '../graph/errors';
 import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } from '../graph/graph-runner';
-import { toJson, type Json } from '../graph/json';
 import type { Question } from '../graph/question';
 import { resultOf, type Stop } from '../graph/run-view';
 import { decideUpdate, decisionsQuery, untilStoppedUpdate, type DecisionReply } from '../workflows/messages';
@@ -32,12 +31,12 @@ export class ServerThread implements GraphThread {
   }
 
   async resume(value: unknown, options: DecideOptions = {}): Promise<Accepted> {
-    return (await this.decide({ ...options, type: 'resume', value: asAnswer(value) as never }, 'verdict')).verdict;
+    return (await this.decide({ ...options, type: 'resume', value: encodeAnswer(value) as never }, 'verdict')).verdict;
   }
 
   /** Answers, and returns where the run stops next. */
   async resumeUntilStopped(value: unknown, options: DecideOptions = {}): Promise<RunResult<any>> {
-    const { stop } = await this.decide({ ...options, type: 'resume', value: asAnswer(value) as never }, 'stop');
+    const { stop } = await this.decide({ ...options, type: 'resume', value: encodeAnswer(value) as never }, 'stop');
     return resultOf(this.graph, stop as Stop) as RunResult<any>;
   }
 
@@ -63,7 +62,7 @@ export class ServerThread implements GraphThread {
 
   // A decision without a target is bound to the one open question, so that it can never answer the next one instead.
   private async decide(request: DecisionRequest, waitFor: 'verdict' | 'stop'): Promise<DecisionReply> {
-    const targeted = request.question !== undefined || request.node !== undefined || isMap(request);
+    const targeted = request.question !== undefined || request.node !== undefined || answersById(request) !== undefined;
     const bound = targeted ? request : { ...request, ...(await this.onlyQuestion()) };
     try {
       // Never the decision id: the server would answer a second one with the first one's reply without asking us.
@@ -92,10 +91,6 @@ export class ServerThread implements GraphThread {
   }
 }
 
-function isMap(request: DecisionRequest): boolean {
-  return request.type === 'resume' && answerMap(request.value) !== undefined;
-}
-
 function refusal(questions: readonly Question[]): DecisionRefusedError {
   const open = questions.map(({ id, node, value }) => ({ id, node, value }));
   if (open.length === 0) {
@@ -105,13 +100,4 @@ function refusal(questions: readonly Question[]): DecisionRefusedError {
   }
   const message = `Several questions are open, and the decision does not say which it is for. Name one by "question": ${open.map(({ id }) => id).join(', ')}. Nothing changed.`;
   return new DecisionRefusedError('ANSWER_AMBIGUOUS', message, open);
-}
-
-function asAnswer(value: unknown): Json {
-  try {
-    return value === undefined ? null : toJson(value);
-  } catch (error) {
-    const message = `The answer cannot be sent: ${messageOf(error)}. Answer with plain JSON.`;
-    throw new StateError('STATE_NOT_JSON', message, 'answer', undefined, { cause: error });
-  }
 }

@@ -1,5 +1,5 @@
 import { Command, END } from './commands';
-import { interrupt, isGraphInterrupt } from './interrupt';
+import { interrupt, isGraphInterrupt, type GraphInterrupt } from './interrupt';
 import type { Message, NewMessage, ToolCall } from './messages';
 import type { NodeOptions, WorkflowNode } from './node-definition';
 import type { ApprovalDecision } from './question';
@@ -62,10 +62,10 @@ function decideEach(
   ask: (call: ToolCall) => unknown,
 ): ReadonlyMap<ToolCall, ApprovalDecision> {
   const decisions = new Map<ToolCall, ApprovalDecision>();
-  let pause: unknown;
-  for (const call of calls) {
+  let pause: GraphInterrupt | undefined;
+  for (const [index, call] of calls.entries()) {
     try {
-      decisions.set(call, interrupt(ask(call), { key: keyOf(call), approval: true }));
+      decisions.set(call, interrupt(ask(call), { key: keyOf(call, index, calls), approval: true }));
     } catch (thrown) {
       if (!isGraphInterrupt(thrown)) throw thrown;
       pause = thrown;
@@ -75,9 +75,10 @@ function decideEach(
   return decisions;
 }
 
-// Providers choose call ids; a question's key has a narrower alphabet.
-function keyOf({ id }: ToolCall): string {
-  return `call:${id.replace(/[\s~]/gu, '_')}`.slice(0, 200);
+// Providers choose call ids, and not always distinct ones; a question's key has a narrower alphabet.
+function keyOf({ id }: ToolCall, index: number, calls: readonly ToolCall[]): string {
+  const again = calls.slice(0, index).some((other) => other.id === id);
+  return `call:${id.replace(/[\s~]/gu, '_').slice(0, 150)}${again ? `:${index}` : ''}`;
 }
 
 function refusal({ id, name }: ToolCall, note: string | undefined): NewMessage {

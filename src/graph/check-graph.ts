@@ -28,17 +28,18 @@ export function checkGraph(options: CompileOptions<string>, schema: StateSchema<
   checkReachable(shape);
 }
 
-function checkOptions({ name, recursionLimit = 1 }: CompileOptions<string>): void {
+function checkOptions({ name, recursionLimit }: CompileOptions<string>): void {
   if (!EXPORTABLE.test(name)) {
     const message = `"${name}" cannot name a graph: its workflow is exported under that name. Use letters, digits, "_" and "$".`;
     throw new GraphDefinitionError('INVALID_NAME', message);
   }
-  if (!Number.isInteger(recursionLimit) || recursionLimit < 1) {
-    throw new GraphDefinitionError(
-      'INVALID_OPTION',
-      `recursionLimit must be a whole number from 1, not ${recursionLimit}.`,
-    );
-  }
+  if (recursionLimit !== undefined) checkRecursionLimit(recursionLimit);
+}
+
+/** Refuses a limit that would be none. @throws {GraphDefinitionError} `INVALID_OPTION`. */
+export function checkRecursionLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1) return;
+  throw new GraphDefinitionError('INVALID_OPTION', `recursionLimit must be a whole number from 1, not ${limit}.`);
 }
 
 function checkNames({ nodes, edges, joins, branches }: GraphShape): void {

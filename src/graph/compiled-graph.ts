@@ -38,8 +38,8 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
     this.recursionLimit = options.recursionLimit ?? DEFAULT_RECURSION_LIMIT;
     this.activity = options.activity ?? {};
     this.fingerprint = digestOf({
-      nodes: this.nodeList().map(({ name, kind }) => [name, kind]),
-      edges: this.edgeList().map(({ from, to, conditional }) => [from, to, conditional]),
+      nodes: sorted(this.nodeList().map(({ name, kind }) => [name, kind])),
+      edges: sorted(this.edgeList().map(({ from, to, conditional }) => [from, to, String(conditional)])),
       state: Object.keys(schema.fields).sort(),
     }).slice(0, 12);
   }
@@ -51,11 +51,16 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
 
   /** The graph as Mermaid text, for a page or a terminal. */
   drawMermaid(): string {
-    const lines = this.edgeList().map(({ from, to, conditional }) => `  ${from} ${conditional ? '-.->' : '-->'} ${to}`);
-    const names = this.nodeList().map(
-      ({ name, kind }) => `  ${name}${kind === 'activity' ? '' : `["${name} · ${kind}"]`}`,
+    const nodes = this.nodeList();
+    // Names may be words of Mermaid's own ("end"), so nodes are numbered and their names are labels.
+    const ids = new Map([START, END, ...nodes.map(({ name }) => name)].map((name, index) => [name, `n${index}`]));
+    const labels = nodes.map(
+      ({ name, kind }) => `  ${ids.get(name)}["${name}${kind === 'activity' ? '' : ` · ${kind}`}"]`,
     );
-    return ['flowchart TD', `  ${START}([start])`, ...names, `  ${END}([end])`, ...lines].join('\n');
+    const lines = this.edgeList().map(
+      ({ from, to, conditional }) => `  ${ids.get(from)} ${conditional ? '-.->' : '-->'} ${ids.get(to)}`,
+    );
+    return ['flowchart TD', '  n0([start])', ...labels, '  n1([end])', ...lines].join('\n');
   }
 
   private nodeList(): GraphDescription['nodes'] {
@@ -72,6 +77,10 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
       ...[...nodes].flatMap(([from, { ends }]) => (ends ?? []).map((to) => ({ from, to, conditional: true }))),
     ];
   }
+}
+
+function sorted(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return [...rows].sort((a, b) => (a.join(' ') < b.join(' ') ? -1 : 1));
 }
 
 /** Any compiled graph, where its types do not matter. */

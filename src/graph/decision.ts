@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DecisionRefusedError, StateError, messageOf, type OpenQuestion } from './errors';
 import type { ErrorCode } from './errors';
+import { explainMismatch } from './explain-mismatch';
 import { isJsonObject, toJson, type Json, type JsonObject } from './json';
 import { parseQuestionId } from './question';
 
@@ -66,22 +67,25 @@ export interface DecisionRecord {
  */
 export function readDecision(request: unknown, via: string): Decision {
   const parsed = DecisionRequest.safeParse(request);
-  if (!parsed.success) throw malformed(z.prettifyError(parsed.error));
-  const { question, node, type } = parsed.data;
+  if (!parsed.success) throw malformed(explainMismatch(parsed.error));
+  const { question, node } = parsed.data;
   if (question !== undefined && node !== undefined) throw malformed('it names a question and a node; name one');
-  const answers = type === 'resume' ? answerMap(parsed.data.value) : undefined;
-  if (answers && (question !== undefined || node !== undefined)) {
-    throw malformed('its answers are by question id already; leave out "question" and "node"');
-  }
-  return { ...parsed.data, via };
+  const decision = { ...parsed.data, via };
+  answersById(decision);
+  return decision;
 }
 
 /**
- * The answers of a resume by question id, or undefined where the value is a plain answer.
+ * The answers of a resume by question id, or undefined where it is one plain answer, as one that names its target is.
  *
  * @throws {DecisionRefusedError} `DECISION_MALFORMED` where some keys are question ids and some are not.
  */
-export function answerMap(value: Json): JsonObject | undefined {
+export function answersById(decision: DecisionRequest): JsonObject | undefined {
+  const named = decision.question !== undefined || decision.node !== undefined;
+  return decision.type === 'resume' && !named ? answerMap(decision.value) : undefined;
+}
+
+function answerMap(value: Json): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined;
   const keys = Object.keys(value);
   const ids = keys.filter((key) => parseQuestionId(key) !== undefined);
@@ -104,6 +108,8 @@ export function encodeAnswer(value: unknown): Json {
 }
 
 function malformed(why: string): DecisionRefusedError {
-  const message = `The decision cannot be read: ${why.replaceAll('\n', ' ')}. Nothing changed.`;
+  // It may quote keys of any length, and is kept on record.
+  const brief = why.length > 500 ? `${why.slice(0, 500)}…` : why;
+  const message = `The decision cannot be read: ${brief}. Nothing changed.`;
   return new DecisionRefusedError('DECISION_MALFORMED', message);
 }

@@ -1,3 +1,4 @@
+import { checkRecursionLimit } from './check-graph';
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
 import { digestOf } from './digest';
@@ -42,11 +43,12 @@ export class GraphEngine {
    * @throws {StateError} when the input does not fit the state. @throws {GraphRunError} when a router at START fails.
    */
   static start(graph: AnyGraph, input: unknown, options: StartOptions = {}): GraphEngine {
-    const step = options.step ?? 0;
+    const step = (options.step ?? -1) + 1;
+    const limit = options.recursionLimit ?? graph.recursionLimit;
+    checkRecursionLimit(limit);
     const update = readEncodedUpdate(graph.schema, input ?? {}, 'input');
     const base = { ...initialChannels(graph.schema), ...options.values };
     const channels = applyWrites(graph.schema, base, [{ node: 'input', task: `${step}.input`, index: 0, update }]);
-    const limit = options.recursionLimit ?? graph.recursionLimit;
     const engine = new GraphEngine(graph, {
       version: 1,
       graph: graph.name,

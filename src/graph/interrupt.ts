@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { digestOf } from './digest';
+import { explainMismatch } from './explain-mismatch';
 import { NodeContextError, StateError, messageOf } from './errors';
 import { NotJsonError, toJson, type Json } from './json';
 import { currentNodeRun, type NodeInfo, type NodeRun } from './node-run';
@@ -27,7 +28,7 @@ export class GraphInterrupt extends Error {
 }
 
 /** True for the throw that leaves a waiting body, also from another copy of this module. */
-export function isGraphInterrupt(thrown: unknown): boolean {
+export function isGraphInterrupt(thrown: unknown): thrown is GraphInterrupt {
   return typeof thrown === 'object' && thrown !== null && PAUSE in thrown;
 }
 
@@ -125,7 +126,7 @@ function pause(run: NodeRun, question: AskedQuestion): never {
 function fitting(run: NodeRun, question: AskedQuestion, answer: Answer, schema: z.ZodType): unknown {
   const parsed = schema.safeParse(toJson(answer.value));
   if (parsed.success) return parsed.data;
-  return sendBack(run, question.id, z.prettifyError(parsed.error).replaceAll('\n', ' '));
+  return sendBack(run, question.id, explainMismatch(parsed.error));
 }
 
 function sendBack(run: NodeRun, id: string, reason: string): never {

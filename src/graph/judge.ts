@@ -1,5 +1,5 @@
 import type { AnyGraph } from './compiled-graph';
-import { answerMap, type Decision, type DecisionRecord, type Verdict } from './decision';
+import { answersById, type Decision, type DecisionRecord, type Verdict } from './decision';
 import type { ErrorCode, OpenQuestion } from './errors';
 import { isJsonObject, type Json } from './json';
 import { parseQuestionId, type Answer, type ApprovalDecision, type Question } from './question';
@@ -21,11 +21,9 @@ export interface Judgement {
 
 /** Judges a decision. Changes nothing: a refused one leaves no trace but its record. */
 export function judge(situation: Situation, decision: Decision): Judgement {
-  const many = decision.type === 'resume' ? answerMap(decision.value) : undefined;
+  const many = answersById(decision);
   if (!many) return judgeOne(situation, decision, decision.type === 'resume' ? decision.value : undefined);
-  const each = Object.entries(many).map(([question, value]) =>
-    judgeOne(situation, { ...decision, question } as Decision, value),
-  );
+  const each = Object.entries(many).map(([question, value]) => judgeOne(situation, { ...decision, question }, value));
   const bad = each.find(({ verdict }) => verdict.kind !== 'accepted');
   if (bad && bad.verdict.kind === 'kept') {
     return refuse(

@@ -65,11 +65,10 @@ type Change = Removal | Message;
  * @example const ChatState = new StateSchema({ messages: MessagesValue });
  */
 export const MessagesValue = new ReducedValue<readonly Message[], MessageUpdate>(
-  z.array(Message).readonly().default([]) as unknown as z.ZodType<readonly Message[]>,
+  z.array(Message).readonly().default([]),
   {
     inputSchema: MessageUpdate,
-    prepare: (update, prefix) =>
-      listOf(update).map((message, index) => completed(message, `${prefix}/${index}`)) as MessageUpdate,
+    prepare: (update, prefix) => listOf(update).map((message, index) => completed(message, `${prefix}/${index}`)),
     reducer: (current, update) => (listOf(update) as Change[]).reduce<readonly Message[]>(merge, current),
   },
 );

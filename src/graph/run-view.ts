@@ -27,6 +27,9 @@ export interface RunView {
   readonly questions: readonly Question[];
 }
 
+/** A run that has not begun, or could not. */
+export const EMPTY_VIEW: RunView = { status: 'running', step: 0, values: {}, next: [], tasks: [], questions: [] };
+
 /** Shows where an engine stands. */
 export function viewOf(engine: GraphEngine): RunView {
   return {

@@ -1,4 +1,4 @@
-import { END, START, type Command, type Goto } from './commands';
+import type { Command, END, Goto, START } from './commands';
 import { CompiledGraph } from './compiled-graph';
 import { checkGraph, checkNodeName } from './check-graph';
 import { GraphDefinitionError } from './errors';
@@ -65,7 +65,7 @@ export type NodeResult<F extends Fields> =
  *   .addEdge('place_order', END)
  *   .compile({ name: 'order' });
  */
-export class StateGraph<F extends Fields, N extends NodeMap = {}> {
+export class StateGraph<F extends Fields, N extends NodeMap = Record<never, never>> {
   private readonly nodes = new Map<string, NodeDefinition>();
   private readonly edges: Edge[] = [];
   private readonly joins: Join[] = [];

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Overwrite } from './commands';
 import { GraphDefinitionError } from './errors';
 import type { Json } from './json';
@@ -13,6 +13,15 @@ export interface ReducerOptions<V, U> {
   readonly prepare?: (update: U, prefix: string) => U;
 }
 
+// Known by a mark, for instanceof fails where a module was loaded twice. And the mark alone is what a field's type shows:
+// anything generic there would take part in inferring a reducer written in place, and make its update `any`.
+const REDUCED: unique symbol = Symbol.for('abeyance.reducedValue') as never;
+
+/** A key that folds, whatever its types. */
+export interface ReducedField {
+  readonly [REDUCED]: true;
+}
+
 /**
  * A state key whose updates are folded into its value, so that several nodes may write it in one superstep.
  *
@@ -22,7 +31,8 @@ export interface ReducerOptions<V, U> {
  *   reducer: (lines, line) => [...lines, line],
  * });
  */
-export class ReducedValue<V, U = V> {
+export class ReducedValue<V, U = V> implements ReducedField {
+  readonly [REDUCED] = true;
   readonly inputSchema: z.ZodType<U>;
   readonly reducer: (current: V, update: U) => V;
   readonly prepare: (update: U, prefix: string) => U;
@@ -38,7 +48,7 @@ export class ReducedValue<V, U = V> {
 }
 
 /** One state key: a plain schema keeps the last value written, a `ReducedValue` folds. */
-export type Field = z.ZodType | ReducedValue<any, any>;
+export type Field = z.ZodType | ReducedField;
 
 /** The keys of a state. */
 export type Fields = Readonly<Record<string, Field>>;
@@ -75,7 +85,7 @@ export class StateSchema<F extends Fields> {
 
   constructor(readonly fields: F) {
     for (const [key, field] of Object.entries(fields)) {
-      if (field instanceof ReducedValue || isZodSchema(field)) continue;
+      if (isReduced(field) || isZodSchema(field)) continue;
       throw new GraphDefinitionError(
         'INVALID_STATE_SCHEMA',
         `State key "${key}" is neither a zod schema nor a ReducedValue. Give it one, for instance z.string().`,
@@ -89,9 +99,19 @@ function isZodSchema(value: unknown): value is z.ZodType {
   return typeof value === 'object' && value !== null && '_zod' in value;
 }
 
+/** True for a key that folds, also one made by another copy of this module. */
+export function isReduced(field: Field): field is ReducedValue<any, any> {
+  return typeof field === 'object' && field !== null && REDUCED in field;
+}
+
 /** The schema a key's value is read and written by. */
 export function valueSchemaOf(field: Field): z.ZodType {
-  return field instanceof ReducedValue ? field.valueSchema : field;
+  return isReduced(field) ? field.valueSchema : (field as z.ZodType);
+}
+
+/** The schema an update of a key is written by. */
+export function inputSchemaOf(field: Field): z.ZodType {
+  return isReduced(field) ? field.inputSchema : (field as z.ZodType);
 }
 
 /** A state as it is recorded: JSON under the keys that have a value. */

@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { Overwrite, isOverwrite } from './commands';
 import { GraphRunError, StateError, messageOf, type ErrorCode } from './errors';
+import { explainMismatch } from './explain-mismatch';
 import { isJsonObject, NotJsonError, toJson, type Json, type JsonObject } from './json';
-import { ReducedValue, valueSchemaOf, type Channels, type Field, type Fields, type StateSchema } from './state-schema';
+import {
+  inputSchemaOf,
+  isReduced,
+  type ReducedValue,
+  valueSchemaOf,
+  type Channels,
+  type Field,
+  type Fields,
+  type StateSchema,
+} from './state-schema';
 
 const OVERWRITE = '__overwrite__';
 
@@ -45,11 +55,11 @@ export function readEncodedUpdate(schema: StateSchema<Fields>, update: unknown, 
   const decoded: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(update)) {
     const field = fieldOf(schema, key, node);
-    const replacement = field instanceof ReducedValue ? overwritten(value) : undefined;
+    const replacement = isReduced(field) ? overwritten(value) : undefined;
     if (replacement) {
       decoded[key] = new Overwrite(decodeValue(valueSchemaOf(field), replacement.value as Json, node, key));
     } else {
-      decoded[key] = decodeValue(field instanceof ReducedValue ? field.inputSchema : field, value, node, key);
+      decoded[key] = decodeValue(inputSchemaOf(field), value, node, key);
     }
   }
   return encodeUpdate(schema, decoded, node);
@@ -64,7 +74,7 @@ function fieldOf(schema: StateSchema<Fields>, key: string, node: string): Field 
 }
 
 function encodeWrite(field: Field, value: unknown, node: string, key: string): Json {
-  if (!(field instanceof ReducedValue)) return encodeValue(field, value, node, key);
+  if (!isReduced(field)) return encodeValue(valueSchemaOf(field), value, node, key);
   const replacement = overwritten(value);
   if (replacement) return { [OVERWRITE]: encodeValue(field.valueSchema, replacement.value, node, key) };
   return encodeValue(field.inputSchema, value, node, key);
@@ -111,7 +121,7 @@ function guarded<T>(node: string, key: string, what: string, read: () => T): T {
 
 function explain(error: unknown): string {
   if (error instanceof Error && 'issues' in error && Array.isArray(error.issues)) {
-    return z.prettifyError(error as z.ZodError).replaceAll('\n', ' ');
+    return explainMismatch(error as z.ZodError);
   }
   return messageOf(error);
 }
@@ -162,11 +172,11 @@ export function applyWrites(schema: StateSchema<Fields>, channels: Channels, wri
   for (const [index, write] of writes.entries()) {
     for (const [key, value] of Object.entries(write.update)) {
       const field = fieldOf(schema, key, write.node);
-      if (!(field instanceof ReducedValue)) {
+      if (!isReduced(field)) {
         next[key] = value;
       } else if (isJsonObject(value) && OVERWRITE in value) {
         replaced.add(key);
-        next[key] = value[OVERWRITE] as Json;
+        next[key] = value[OVERWRITE];
       } else if (!replaced.has(key) && !laterOverwrite(writes, index, key)) {
         next[key] = fold(field, next[key], value, key, write);
       }
@@ -184,7 +194,7 @@ export function refuseConflicts(schema: StateSchema<Fields>, writes: readonly Wr
   const owners = new Map<string, string>();
   for (const write of writes) {
     for (const [key, value] of Object.entries(write.update)) {
-      const folds = fieldOf(schema, key, write.node) instanceof ReducedValue;
+      const folds = isReduced(fieldOf(schema, key, write.node));
       if (!folds || (isJsonObject(value) && OVERWRITE in value)) claim(owners, key, write);
     }
   }
@@ -194,7 +204,7 @@ export function refuseConflicts(schema: StateSchema<Fields>, writes: readonly Wr
 function claim(owners: Map<string, string>, key: string, { node, task }: Write): void {
   const owner = owners.get(key);
   if (owner !== undefined && owner !== task) {
-    const message = `"${node}" (task ${task}) and task ${owner} both wrote "${key}" in one superstep, and it keeps one value. Make it a ReducedValue, or let one of them write.`;
+    const message = `"${node}" (task ${task}) and task ${owner} both set "${key}" in one superstep, and it keeps one value. Let one of them write, or make it a ReducedValue that both add to.`;
     throw new StateError('STATE_CONCURRENT_UPDATE', message, node, key);
   }
   owners.set(key, task);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/create-activities';
+import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/check-dependencies';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { DecisionRefusedError, GraphDefinitionError, ThreadError } from '../graph/errors';

@@ -6,7 +6,7 @@ import { GraphEngine, type Dispatch } from '../graph/engine';
 import type { StartOptions } from '../graph/engine-snapshot';
 import { AbeyanceError, DecisionRefusedError, GraphRunError, ThreadError, messageOf } from '../graph/errors';
 import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } from '../graph/graph-runner';
-import { decodeValues, resultOf, viewOf, type RunView, type Stop } from '../graph/run-view';
+import { decodeValues, EMPTY_VIEW, resultOf, viewOf, type RunView, type Stop } from '../graph/run-view';
 import { runTaskInMemory } from './run-task-in-memory';
 
 /** A thread that lives in this process: one engine, driven as tasks end and decisions come. */
@@ -16,7 +16,7 @@ export class MemoryThread implements GraphThread {
   private readonly waiting = new Set<(stop: Stop) => void>();
   private run = randomUUID();
   /** Where the runs before have left the thread. */
-  private before: RunView = { status: 'running', step: 0, values: {}, next: [], tasks: [], questions: [] };
+  private before: RunView | undefined;
 
   constructor(
     readonly id: string,
@@ -32,12 +32,15 @@ export class MemoryThread implements GraphThread {
   /** Starts a run, on what the one before has left. @throws {StateError} when the input does not fit. */
   begin(input: unknown, options: StartOptions): void {
     if (this.engine) this.before = viewOf(this.engine);
-    const { values, step } = this.before;
     this.run = randomUUID();
     this.failure = undefined;
     this.engine = undefined;
     this.attempt(() => {
-      this.engine = GraphEngine.start(this.graph, input, { values, step, ...options });
+      this.engine = GraphEngine.start(this.graph, input, {
+        values: this.before?.values,
+        step: this.before?.step,
+        ...options,
+      });
     });
     this.drive();
   }
@@ -55,7 +58,7 @@ export class MemoryThread implements GraphThread {
   }
 
   async getState(): Promise<StateSnapshot<any>> {
-    const view = this.engine ? viewOf(this.engine) : this.before;
+    const view = this.engine ? viewOf(this.engine) : (this.before ?? EMPTY_VIEW);
     const { code, message } = this.failure ?? {};
     return {
       values: decodeValues(this.graph, view.values),

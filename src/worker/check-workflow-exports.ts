@@ -45,7 +45,15 @@ async function workflowExports({ workflowsPath, workflowBundle }: WorkerOptions)
 }
 
 function bundleExports(code: string): Exports {
-  const sandbox = createContext({ TextEncoder, TextDecoder, URL, AbortController, console, assert });
+  const sandbox = createContext({
+    TextEncoder,
+    TextDecoder,
+    URL,
+    AbortController,
+    console,
+    assert,
+    __webpack_module_cache__: {},
+  });
   runInContext(code, sandbox, { timeout: 10_000 });
   return (sandbox as { __TEMPORAL__: { importWorkflows(): Exports } }).__TEMPORAL__.importWorkflows();
 }

@@ -97,8 +97,14 @@ function withPayload(type: 'approve' | 'deny', payload: SignalPayload): unknown 
   return typeof payload === 'object' && !Array.isArray(payload) ? { ...payload, type } : payload;
 }
 
-function resumeRequest(value: Json | undefined, details: DecisionDetails | null | undefined): DecisionRequest {
-  return { ...details, type: 'resume', value: (value ?? null) as never };
+function resumeRequest(value: Json | undefined, details: DecisionDetails | null | undefined): unknown {
+  if (!isDetails(details)) return details;
+  return { ...details, type: 'resume', value: value ?? null };
+}
+
+// Spread, a text would become one key for each of its characters, and a number would vanish.
+function isDetails(details: unknown): details is DecisionDetails | null | undefined {
+  return details === undefined || details === null || (typeof details === 'object' && !Array.isArray(details));
 }
 
 async function reply(run: GraphRun, decision: Decision, untilStop: boolean): Promise<DecisionReply> {

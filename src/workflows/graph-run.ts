@@ -11,7 +11,7 @@ import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
 import { GraphDefinitionError, messageOf } from '../graph/errors';
 import type { Outcome } from '../graph/outcome';
-import { viewOf, type RunView, type Stop } from '../graph/run-view';
+import { EMPTY_VIEW, viewOf, type RunView, type Stop } from '../graph/run-view';
 import type { Channels } from '../graph/state-schema';
 import { toNodeFailure, toRunFailure } from './failures';
 import { Inbox } from './inbox';
@@ -32,8 +32,6 @@ type Arrival = {
   readonly node: string;
   readonly end: { readonly outcome: Outcome } | { readonly thrown: unknown };
 };
-
-const EMPTY_VIEW: RunView = { status: 'running', step: 0, values: {}, next: [], tasks: [], questions: [] };
 
 /** One run of a graph as a workflow: drives the engine with activity results and decisions until it ends. */
 export class GraphRun {

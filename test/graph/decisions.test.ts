@@ -1,5 +1,5 @@
 import { START } from 'abeyance';
-import { readDecision } from '../../src/graph/decision';
+import { answersById, readDecision } from '../../src/graph/decision';
 import { buildGraph } from './support/build-graph';
 import { AT, asked, decide, running, waiting, wrote } from './support/waiting-engine';
 
@@ -145,8 +145,6 @@ describe('a decision cannot be read', () => {
     ['with a nameless decider', { type: 'approve', by: '' }],
     ['with a value JSON does not know', { type: 'resume', value: new Map() }],
     ['with a map of which only some keys are question ids', { type: 'resume', value: { '1.a:0': 1, other: 2 } }],
-    ['with a map beside a question', { type: 'resume', value: { '1.a:0': 1 }, question: '1.a:0' }],
-    ['with a map beside a node', { type: 'resume', value: { '1.a:0': 1 }, node: 'a' }],
   ])('%s', (_, request) => {
     expect(() => readDecision(request, 'test')).toThrow(expect.objectContaining({ code: 'DECISION_MALFORMED' }));
   });
@@ -154,6 +152,12 @@ describe('a decision cannot be read', () => {
 
 describe('a map of answers', () => {
   const open = { '1.a': ['1.a:0'], '1.b': ['1.b:x', '1.b:y'] };
+
+  test.each([{ question: '1.a:0' }, { node: 'a' }])('is one plain answer where its target is named: %j', (target) => {
+    const value = { '10.30:00': 'free', '11.00:00': 'taken' };
+    expect(readDecision({ type: 'resume', value, ...target }, 'test')).toMatchObject({ value, ...target });
+    expect(answersById({ type: 'resume', value, ...target })).toBeUndefined();
+  });
 
   test('settles every question it names, and tells which', () => {
     const engine = waiting(two, open);

@@ -81,19 +81,19 @@ test('a graph describes its nodes by kind and its edges by whether they are cond
 test('a graph draws itself as a Mermaid flowchart', () => {
   expect(agent.drawMermaid().split('\n')).toEqual([
     'flowchart TD',
-    '  __start__([start])',
-    '  think["think · model"]',
-    '  act["act · tools"]',
-    '  tidy["tidy · workflow"]',
-    '  send',
-    '  __end__([end])',
-    '  __start__ --> think',
-    '  tidy --> send',
-    '  act --> tidy',
-    '  think --> tidy',
-    '  think -.-> act',
-    '  think -.-> __end__',
-    '  send -.-> __end__',
+    '  n0([start])',
+    '  n2["think · model"]',
+    '  n3["act · tools"]',
+    '  n4["tidy · workflow"]',
+    '  n5["send"]',
+    '  n1([end])',
+    '  n0 --> n2',
+    '  n4 --> n5',
+    '  n3 --> n4',
+    '  n2 --> n4',
+    '  n2 -.-> n3',
+    '  n2 -.-> n1',
+    '  n5 -.-> n1',
   ]);
 });
 

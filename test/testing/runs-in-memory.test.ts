@@ -32,7 +32,7 @@ describe('a second run on a finished thread', () => {
 
   test('counts its steps on, so that no question id comes twice', async () => {
     const { graphs } = await twice();
-    expect((await graphs.thread('t').getState()).interrupts.map(({ id }) => id)).toEqual(['2.work:0']);
+    expect((await graphs.thread('t').getState()).interrupts.map(({ id }) => id)).toEqual(['3.work:0']);
   });
 
   test('is a run of its own, with no decisions yet', async () => {
