@@ -1,15 +1,15 @@
 import { checkRecursionLimit } from './check-graph';
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
-import { digestOf } from './digest';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
 import { AbeyanceError, GraphRunError } from './errors';
-import { judge, openQuestions, refuseReused } from './judge';
+import { openQuestions } from './judge';
+import { applyKept, decide, expireKept } from './ledger';
 import { toJson, type Json, type JsonObject } from './json';
 import type { NodeDefinition } from './node-definition';
 import type { CompletedOutcome, Outcome } from './outcome';
 import { planNext, planStart, tasksOf, type Plan } from './plan';
-import type { Answer, AskedQuestion, Question } from './question';
+import type { AskedQuestion, Question } from './question';
 import type { Channels } from './state-schema';
 import { writesOf, type Task } from './task';
 import { applyWrites, initialChannels, readEncodedUpdate, refuseConflicts } from './write-state';
@@ -148,15 +148,19 @@ export class GraphEngine {
     if (task?.phase !== 'running') throw new RangeError(`task ${taskId} is not running`);
     switch (outcome.kind) {
       case 'completed':
-        return this.complete(task, outcome);
+        this.complete(task, outcome);
+        this.state = expireKept(this.graph, this.state, at);
+        return;
       case 'interrupted':
         this.replace({ ...task, phase: 'waiting', open: this.asOpen(task, outcome.questions, at), once: outcome.once });
-        return this.applyKept(at);
+        this.state = applyKept(this.graph, this.state, at);
+        return;
       case 'rejected': {
         const answers = task.answers.filter(({ id }) => id !== outcome.question);
         const again = this.reopened(task, outcome.question, outcome.reason);
         this.replace({ ...task, phase: 'waiting', answers, open: [again], once: outcome.once });
-        return this.applyKept(at);
+        this.state = applyKept(this.graph, this.state, at);
+        return;
       }
       default:
         outcome satisfies never;
@@ -165,16 +169,8 @@ export class GraphEngine {
 
   /** Judges a decision and, where it is accepted, lets its task run on. `at` is ISO 8601. */
   decide(decision: Decision, at: string): Verdict {
-    const digest = digestOf(toJson({ ...decision, via: undefined, decisionId: undefined }));
-    const earlier =
-      decision.decisionId === undefined
-        ? undefined
-        : this.state.ledger.find((one) => one.decision.decisionId === decision.decisionId);
-    if (earlier?.digest === digest) return earlier.verdict;
-    const situation = { ...this.state, graph: this.graph };
-    const { verdict, answers } = earlier ? refuseReused(situation, decision) : judge(situation, decision);
-    this.state = { ...this.state, ledger: [...this.state.ledger, { decision, digest, verdict, at }] };
-    for (const answer of answers) this.accept(answer);
+    const { state, verdict } = decide(this.graph, this.state, decision, at);
+    this.state = state;
     return verdict;
   }
 
@@ -238,36 +234,6 @@ export class GraphEngine {
     const question = task.answered.find((one) => one.id === id);
     if (!question) throw new RangeError(`task ${task.id} sent back an answer to ${id}, which was not asked`);
     return { ...question, rejected: reason };
-  }
-
-  private accept(answer: Answer): void {
-    const task = this.state.tasks.find(({ open }) => open.some(({ id }) => id === answer.id)) as Task;
-    const question = task.open.find(({ id }) => id === answer.id) as Question;
-    const open = task.open.filter(({ id }) => id !== answer.id);
-    const answered = [...task.answered.filter(({ id }) => id !== answer.id), question];
-    this.replace({
-      ...task,
-      open,
-      answered,
-      answers: [...task.answers, answer],
-      phase: open.length === 0 ? 'ready' : 'waiting',
-    });
-  }
-
-  // A decision that was kept is judged again, once, when a question it can mean has opened. One for a node is then for
-  // that very question, so that a second one cannot slip through to the node's next.
-  private applyKept(at: string): void {
-    const open = this.questions();
-    for (const [index, { decision, verdict: earlier }] of this.state.ledger.entries()) {
-      if (earlier.kind !== 'kept') continue;
-      const meant = open.filter(({ id, node }) => id === decision.question || node === decision.node);
-      if (meant.length === 0) continue;
-      const bound = meant.length > 1 ? decision : { ...decision, node: undefined, question: meant[0]?.id };
-      const { verdict, answers } = judge({ ...this.state, graph: this.graph }, bound);
-      const { ledger } = this.state;
-      this.state = { ...this.state, ledger: ledger.with(index, { ...(ledger[index] as DecisionRecord), verdict, at }) };
-      for (const answer of answers) this.accept(answer);
-    }
   }
 
   private replace(task: Task): void {

@@ -137,6 +137,13 @@ function mayStillCome({ graph, step, tasks }: Situation, id: string): boolean {
   return tasks.some((task) => id.startsWith(`${task.id}:`) && (task.phase === 'ready' || task.phase === 'running'));
 }
 
+/** True for a question of a task that has ended, or of a run that has. */
+export function canNoLongerCome({ step, tasks }: Pick<Situation, 'step' | 'tasks'>, id: string): boolean {
+  const parsed = parseQuestionId(id);
+  if (!parsed || parsed.step < step || tasks.length === 0) return true;
+  return tasks.some((task) => id.startsWith(`${task.id}:`) && task.phase === 'done');
+}
+
 function tellWho({ decision, at }: DecisionRecord): string {
   const word = { approve: 'approved', deny: 'denied', resume: 'answered' }[decision.type];
   return `${word}${decision.by ? ` by ${decision.by}` : ''} at ${at}`;

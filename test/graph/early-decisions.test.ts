@@ -33,6 +33,15 @@ describe('a decision that comes before its question', () => {
     expect(decide(engine, { type: 'approve', question: '1.ask:budget' })).toMatchObject({ kind: 'kept' });
   });
 
+  test('is refused when the task it was for ends without asking', () => {
+    const engine = running(graph);
+    decide(engine, { type: 'approve', question: '2.ask:budget' });
+    engine.settle('1.first', wrote(), AT);
+    engine.take();
+    engine.settle('2.ask', wrote(), AT);
+    expect(engine.decisions[0]?.verdict).toMatchObject({ kind: 'refused', code: 'QUESTION_UNKNOWN' });
+  });
+
   test('waits on while the node asks something else', () => {
     const engine = running(graph);
     decide(engine, { type: 'approve', question: '2.ask:1' });

@@ -1,0 +1,67 @@
+import type { AnyGraph } from './compiled-graph';
+import type { Decision, DecisionRecord, Verdict } from './decision';
+import { digestOf } from './digest';
+import type { EngineSnapshot } from './engine-snapshot';
+import { canNoLongerCome, judge, openQuestions, refuseReused } from './judge';
+import { toJson } from './json';
+import type { Answer, Question } from './question';
+import type { Task } from './task';
+
+/** Judges a decision, writes it down, and lets the tasks it answers run on. */
+export function decide(
+  graph: AnyGraph,
+  state: EngineSnapshot,
+  decision: Decision,
+  at: string,
+): { readonly state: EngineSnapshot; readonly verdict: Verdict } {
+  const digest = digestOf(toJson({ ...decision, via: undefined, decisionId: undefined }));
+  const earlier =
+    decision.decisionId === undefined
+      ? undefined
+      : state.ledger.find((one) => one.decision.decisionId === decision.decisionId);
+  if (earlier?.digest === digest) return { state, verdict: earlier.verdict };
+  const situation = { ...state, graph };
+  const { verdict, answers } = earlier ? refuseReused(situation, decision) : judge(situation, decision);
+  const written = { ...state, ledger: [...state.ledger, { decision, digest, verdict, at }] };
+  return { state: answers.reduce(accept, written), verdict };
+}
+
+/**
+ * Judges kept decisions again, each once, for which a question has opened.
+ *
+ * One for a node is then for that very question, so that a second one cannot slip through to the node's next.
+ */
+export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): EngineSnapshot {
+  const open = openQuestions(state.tasks);
+  return state.ledger.reduce((before, { decision, verdict: earlier }, index) => {
+    const meant = open.filter(({ id, node }) => id === decision.question || node === decision.node);
+    if (earlier.kind !== 'kept' || meant.length === 0) return before;
+    const bound = meant.length > 1 ? decision : { ...decision, node: undefined, question: meant[0]?.id };
+    const { verdict, answers } = judge({ ...before, graph }, bound);
+    return answers.reduce(accept, withVerdict(before, index, verdict, at));
+  }, state);
+}
+
+/** Refuses kept decisions whose question can no longer be asked, for its task has ended without it. */
+export function expireKept(graph: AnyGraph, state: EngineSnapshot, at: string): EngineSnapshot {
+  return state.ledger.reduce((before, { decision, verdict }, index) => {
+    const { question } = decision;
+    if (verdict.kind !== 'kept' || question === undefined || !canNoLongerCome(before, question)) return before;
+    return withVerdict(before, index, judge({ ...before, graph }, decision).verdict, at);
+  }, state);
+}
+
+function withVerdict(state: EngineSnapshot, index: number, verdict: Verdict, at: string): EngineSnapshot {
+  const record: DecisionRecord = { ...(state.ledger[index] as DecisionRecord), verdict, at };
+  return { ...state, ledger: state.ledger.with(index, record) };
+}
+
+function accept(state: EngineSnapshot, answer: Answer): EngineSnapshot {
+  const task = state.tasks.find(({ open }) => open.some(({ id }) => id === answer.id)) as Task;
+  const question = task.open.find(({ id }) => id === answer.id) as Question;
+  const open = task.open.filter(({ id }) => id !== answer.id);
+  const answered = [...task.answered.filter(({ id }) => id !== answer.id), question];
+  const phase = open.length === 0 ? 'ready' : 'waiting';
+  const next: Task = { ...task, open, answered, answers: [...task.answers, answer], phase };
+  return { ...state, tasks: state.tasks.map((one) => (one.id === task.id ? next : one)) };
+}
