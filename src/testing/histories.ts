@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils';
-import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import type { ReplayWorkerOptions } from '@temporalio/worker';
+import { historyFromJson, historyToJson } from './history-json';
 
 /** A run's history as JSON text: what the Temporal UI and CLI export too. */
 export interface RecordedHistory {
@@ -15,7 +15,7 @@ export interface RecordedHistory {
  */
 export async function recordHistory(client: Client, workflowId: string): Promise<RecordedHistory> {
   const history = await client.workflow.getHandle(workflowId).fetchHistory();
-  return { workflowId, json: historyToJSON(history) };
+  return { workflowId, json: historyToJson(history) };
 }
 
 /** How one history replayed. */
@@ -39,7 +39,9 @@ export async function replayHistories(
   histories: readonly RecordedHistory[],
   options: ReplayWorkerOptions,
 ): Promise<readonly ReplayResult[]> {
-  const parsed = histories.map(({ workflowId, json }) => ({ workflowId, history: JSON.parse(json) as unknown }));
+  // Loaded when it is needed: the SDK's native part is heavy, and runs in memory do without.
+  const { Worker } = await import('@temporalio/worker');
+  const parsed = histories.map(({ workflowId, json }) => ({ workflowId, history: historyFromJson(json) }));
   const results: ReplayResult[] = [];
   for await (const { workflowId, error } of Worker.runReplayHistories(options, parsed)) {
     results.push({ workflowId, ...(error && { error }) });

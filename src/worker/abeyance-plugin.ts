@@ -13,7 +13,7 @@ import { GraphDefinitionError } from '../graph/errors';
 import { missingSearchAttributes } from './check-search-attributes';
 import { checkWorkflowExports } from './check-workflow-exports';
 import { surviveLateCalls } from './late-calls';
-import { shareZod } from './share-zod';
+import { preloadModules } from './preload-modules';
 
 // By default the SDK holds heartbeats back for up to 24 s, and a second `once` of a node would go unrecorded that long.
 const RECORDED_WITHIN = '50ms';
@@ -45,7 +45,7 @@ export class AbeyancePlugin implements WorkerPlugin, BundlerPlugin {
 
   /** Called when workflows are bundled: by `Worker.create`, or by `bundleWorkflowCode({ plugins })`. */
   configureBundler(options: BundleOptions): BundleOptions {
-    return shareZod(options);
+    return preloadModules(options);
   }
 
   /** Called by `Worker.create`. */

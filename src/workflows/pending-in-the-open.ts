@@ -81,11 +81,15 @@ function withoutContent({ schema: _, ...question }: Question): Question {
 function inMarkdown({ node, value, id, kind, rejected }: Question): string {
   const asked = JSON.stringify(value, null, 2).slice(0, MAX_SHOWN);
   const fence = '`'.repeat(Math.max(3, ...[...asked.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
+  const [what, how] =
+    kind === 'approval'
+      ? ['an approval', 'Send the signal `approve` or `deny`.']
+      : ['an answer', 'Send the signal `approve`, `deny`, or `resume` with an answer.'];
   const lines = [
-    `**${node}** waits for ${kind === 'approval' ? 'an approval' : 'an answer'}`,
-    `${fence}json\n${asked}\n${fence}`,
+    `**${node}** waits for ${what}. ${how}`,
     ...(rejected ? [`The last answer was sent back: ${rejected}`] : []),
-    `Send the signal \`approve\` or \`deny\`${kind === 'approval' ? '' : ', or `resume` with an answer'}. Question \`${id}\``,
+    `${fence}json\n${asked}\n${fence}`,
+    `Question \`${id}\``,
   ];
   return lines.join('\n\n');
 }
