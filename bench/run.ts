@@ -35,8 +35,9 @@ async function main(): Promise<void> {
       plugins: [new AbeyancePlugin({ nodes: benchNodes })],
     });
     await worker.runUntil(async () => {
-      for (const job of jobs(client)) await measure(client, job);
-      await throughput(client);
+      const only = process.argv[2] ?? '';
+      for (const job of jobs(client)) if (job.name.includes(only)) await measure(client, job);
+      if (only === '') await throughput(client);
     });
     await connection.close();
     await native.close();

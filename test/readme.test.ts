@@ -1,0 +1,51 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+const ROOT = join(__dirname, '..');
+// Inside the repository, so that the package finds itself by name.
+const DIRECTORY = join(__dirname, '.readme');
+
+/** The README's code, by the file name in its first line. */
+function snippets(): ReadonlyMap<string, string> {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/```ts\n\/\/ ([\w.-]+)\n([\s\S]*?)```/g)];
+  return new Map(blocks.map(([, name, code]) => [name as string, code as string]));
+}
+
+beforeAll(() => {
+  mkdirSync(DIRECTORY, { recursive: true });
+  for (const [name, code] of snippets()) writeFileSync(join(DIRECTORY, name), code);
+});
+
+afterAll(() => rmSync(DIRECTORY, { recursive: true, force: true }));
+
+it('shows a graph, its workflow, nodes, worker, client, an agent and a test', () => {
+  expect([...snippets().keys()].sort()).toEqual([
+    'agent.ts',
+    'graph.ts',
+    'nodes.ts',
+    'order.test.ts',
+    'start.ts',
+    'worker.ts',
+    'workflows.ts',
+  ]);
+});
+
+it('compiles as it stands', () => {
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) => readFileSync(file, 'utf8'));
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, ROOT);
+  const files = [...snippets().keys()].map((name) => join(DIRECTORY, name));
+  const program = ts.createProgram(files, { ...options, noEmit: true });
+  const found = ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+  expect(found).toEqual([]);
+}, 60_000);
+
+it('runs as it says it does', async () => {
+  const { approves } = (await import(join(DIRECTORY, 'order.test.ts'))) as { approves: () => Promise<unknown> };
+  const said = /untilStopped\(\); \/\/ (\{.*\})/.exec(snippets().get('order.test.ts') as string)?.[1];
+  const promised: unknown = JSON.parse((said ?? '').replaceAll("'", '"').replace(/(\w+):/g, '"$1":'));
+  expect(await approves()).toEqual(promised);
+});
