@@ -19,9 +19,21 @@ const SHARED_WITH_MEMORY = [
   'call-model',
   'call-record',
   'call-tool',
+  'capture-fetch',
   'chat-model',
   'check-dependencies',
   'implement-tool',
+  'limit-exchanges',
+  'model-error',
+  'model-failures',
+  'openai-model',
+  'openai-options',
+  'openai-reply',
+  'openai-request',
+  'record-exchange',
+  'retry-after',
+  'secrets',
+  'sent-headers',
 ];
 
 const TESTING = [OWN_FILES, GRAPH, room('activities', SHARED_WITH_MEMORY), NODE];
@@ -73,7 +85,8 @@ export const walls = [
     mayAsTypes: [room('workflows')],
   }),
 
-  wall('trace', { files: ['src/trace/**'], may: [OWN_FILES, GRAPH, '@temporalio/common'] }),
+  // Folding runs nodes that live in workflow code, and so lends them a storage, as every room does that runs nodes.
+  wall('trace', { files: ['src/trace/**'], may: [OWN_FILES, GRAPH, ZOD, '@temporalio/common', 'node:async_hooks'] }),
 
   wall('testing', { files: ['src/testing/**'], may: TESTING, mayAsTypes: [room('activities')] }),
   wall('history recorder and replay', {

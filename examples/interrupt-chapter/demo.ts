@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { openaiModel } from 'abeyance/activity';
 import { GraphClient } from 'abeyance/client';
 import { startServer, type RunningServer } from 'abeyance/server';
 import { InMemoryGraphs } from 'abeyance/testing';
-import { chapterDependencies } from './dependencies';
+import { chapterDependencies, type ChapterOptions } from './dependencies';
 import { gated_agent } from './graphs';
 import { printReport } from './print-report';
 import { runChapter } from './run-chapter';
@@ -20,6 +21,7 @@ const HELP = `The interrupt chapter: four scenarios of a graph that waits for a 
   npm run demo                    on a real Temporal server, started for you
   npm run demo -- --in-memory     the same graphs without a server
   npm run demo -- --json FILE     also writes what was observed, as JSON
+  npm run demo -- --live          a real model plans the order: OPENAI_API_KEY, OPENAI_MODEL, OPENAI_BASE_URL
   npm run demo -- --keep          leaves server and worker up, with one thread waiting for you
 `;
 
@@ -28,6 +30,7 @@ async function main(): Promise<void> {
     options: {
       'in-memory': { type: 'boolean', default: false },
       json: { type: 'string' },
+      live: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -36,12 +39,14 @@ async function main(): Promise<void> {
     process.stdout.write(HELP);
     return;
   }
+  // Made here, so that a variable that is missing is told before a server starts.
+  const options: ChapterOptions = values.live ? { planner: openaiModel() } : {};
   const directory = mkdtempSync(join(tmpdir(), 'interrupt-chapter-'));
   const effectsFile = join(directory, 'effects.jsonl');
   try {
     const reports = values['in-memory']
-      ? await playInMemory(effectsFile)
-      : await playOnServer(effectsFile, values.keep, (played) => finish(played, values.json));
+      ? await playInMemory(effectsFile, options)
+      : await playOnServer({ effectsFile, options, keep: values.keep }, (played) => finish(played, values.json));
     if (values['in-memory']) finish(reports, values.json);
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -55,25 +60,34 @@ function finish(reports: readonly ScenarioReport[], jsonFile: string | undefined
   process.stdout.write(`Written: ${jsonFile}\n`);
 }
 
-function playInMemory(effectsFile: string): Promise<readonly ScenarioReport[]> {
+function modeOf({ planner }: ChapterOptions): ScenarioReport['mode'] {
+  return planner ? 'live' : 'mock';
+}
+
+function playInMemory(effectsFile: string, options: ChapterOptions): Promise<readonly ScenarioReport[]> {
   const effects = new SideEffects(effectsFile);
-  return runChapter(new InMemoryGraphs(chapterDependencies(effects)), effects, 'memory');
+  return runChapter(new InMemoryGraphs(chapterDependencies(effects, options)), effects, 'memory', modeOf(options));
+}
+
+interface Play {
+  readonly effectsFile: string;
+  readonly options: ChapterOptions;
+  readonly keep: boolean;
 }
 
 async function playOnServer(
-  effectsFile: string,
-  keep: boolean,
+  { effectsFile, options, keep }: Play,
   show: (reports: readonly ScenarioReport[]) => void,
 ): Promise<readonly ScenarioReport[]> {
   Runtime.install({ logger: new DefaultLogger('WARN') });
   const server = await startServer();
   try {
-    const worker = await createChapterWorker(server.address, server.namespace, effectsFile);
+    const worker = await createChapterWorker(server.address, server.namespace, effectsFile, options);
     const connection = await Connection.connect({ address: server.address });
     const client = new Client({ connection, namespace: server.namespace });
     const graphs = new GraphClient(client, { taskQueue: TASK_QUEUE });
     return await worker.runUntil(async () => {
-      const reports = await runChapter(graphs, new SideEffects(effectsFile), 'server');
+      const reports = await runChapter(graphs, new SideEffects(effectsFile), 'server', modeOf(options));
       show(reports);
       process.stdout.write(whereToWatch(server));
       if (keep) await stayUp(server, graphs);

@@ -1,11 +1,23 @@
 import { implement, interrupt, nodeContext } from 'abeyance';
-import { implementTool, type GraphDependencies } from 'abeyance/activity';
+import { implementTool, type ChatModel, type GraphDependencies } from 'abeyance/activity';
 import { scriptedModel } from 'abeyance/testing';
 import * as graphs from './graphs';
 import type { SideEffects } from './side-effects';
 
-/** Everything the chapter's graphs run with: nodes, the tool, and a model that follows a script. */
-export function chapterDependencies(effects: SideEffects): GraphDependencies {
+/** The mock variant's model: it follows a script. */
+const scripted = scriptedModel([{ toolCalls: [{ name: 'place_order', args: { item: 'widget', quantity: 500 } }] }]);
+
+/** What the chapter may be played with beside its own. */
+export interface ChapterOptions {
+  /** The model that plans the order: a live one makes the live variant. */
+  readonly planner?: ChatModel;
+}
+
+/** Everything the chapter's graphs run with: nodes, the tool, and a model that follows a script, or a live one. */
+export function chapterDependencies(
+  effects: SideEffects,
+  { planner = scripted }: ChapterOptions = {},
+): GraphDependencies {
   const pausing = implement(graphs.pausing_order, {
     place_order: async (state) => ({
       approved: interrupt({ question: 'approve this order?', total: state.order_total }),
@@ -32,8 +44,6 @@ export function chapterDependencies(effects: SideEffects): GraphDependencies {
     effects.record({ kind: 'order_placed', threadId, text });
     return text;
   });
-
-  const planner = scriptedModel([{ toolCalls: [{ name: 'place_order', args: { item: 'widget', quantity: 500 } }] }]);
 
   return {
     nodes: [pausing, twoStep, rerunning],

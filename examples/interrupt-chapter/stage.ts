@@ -23,6 +23,7 @@ export class Stage {
   constructor(
     readonly graphs: GraphRunner,
     readonly effects: SideEffects,
+    private readonly mode: ScenarioReport['mode'] = 'mock',
   ) {}
 
   /** A thread id of this scenario's own. */
@@ -53,7 +54,7 @@ export class Stage {
     );
     return {
       scenario,
-      mode: 'mock',
+      mode: this.mode,
       driver,
       duration_ms: since(before),
       steps: this.steps,

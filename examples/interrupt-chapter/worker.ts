@@ -1,19 +1,24 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { AbeyancePlugin } from 'abeyance/worker';
-import { chapterDependencies } from './dependencies';
+import { chapterDependencies, type ChapterOptions } from './dependencies';
 import { SideEffects } from './side-effects';
 
 /** The task queue the chapter's graphs are served on. */
 export const TASK_QUEUE = 'interrupt-chapter';
 
 /** A worker that serves the chapter: an ordinary Temporal worker and one plugin. */
-export async function createChapterWorker(address: string, namespace: string, effectsFile: string): Promise<Worker> {
+export async function createChapterWorker(
+  address: string,
+  namespace: string,
+  effectsFile: string,
+  options: ChapterOptions = {},
+): Promise<Worker> {
   const connection = await NativeConnection.connect({ address });
   return Worker.create({
     connection,
     namespace,
     taskQueue: TASK_QUEUE,
     workflowsPath: require.resolve('./workflows'),
-    plugins: [new AbeyancePlugin(chapterDependencies(new SideEffects(effectsFile)))],
+    plugins: [new AbeyancePlugin(chapterDependencies(new SideEffects(effectsFile), options))],
   });
 }

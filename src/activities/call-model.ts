@@ -3,6 +3,7 @@ import type { ModelTarget } from '../graph/node-call';
 import { GraphDefinitionError } from '../graph/errors';
 import type { NodeResult, ModelRecord } from './call-record';
 import type { ChatModel, ModelContext, ModelReply } from './chat-model';
+import { limitExchanges } from './limit-exchanges';
 
 /** A model call: which model, on what. */
 export interface ModelCall {
@@ -25,7 +26,11 @@ export async function callModel({ models, target, messagesKey, messages, context
     kind: 'completed',
     updates: [{ [messagesKey]: [asMessage(reply)] }],
     goto: [],
-    record: recordOf(target.name, model, reply, { attempt: context.attempt, durationMs }),
+    record: recordOf(target.name, model, reply, {
+      attempt: context.attempt,
+      durationMs,
+      ...exchangesOf(reply, context),
+    }),
   };
 }
 
@@ -47,7 +52,7 @@ function recordOf(
   name: string,
   { provider }: ChatModel,
   { content, toolCalls = [], model, finishReason, usage, record }: ModelReply,
-  measured: Pick<ModelRecord, 'attempt' | 'durationMs'>,
+  measured: Pick<ModelRecord, 'attempt' | 'durationMs' | 'exchanges'>,
 ): ModelRecord {
   return {
     kind: 'model',
@@ -60,4 +65,14 @@ function recordOf(
     ...measured,
     ...(record && { record }),
   };
+}
+
+// The reply is in the output twice already, as the update and on record.
+function exchangesOf(
+  { content, toolCalls, exchange }: ModelReply,
+  context: ModelContext,
+): Pick<ModelRecord, 'exchanges'> {
+  const all = exchange ? [...context.earlierExchanges, exchange] : context.earlierExchanges;
+  if (all.length === 0) return {};
+  return { exchanges: limitExchanges(all, 2 * JSON.stringify({ content, toolCalls }).length) };
 }

@@ -1,3 +1,4 @@
+import type { Exchange } from '../graph/exchange';
 import type { Json } from '../graph/json';
 import type { ToolCall } from '../graph/messages';
 import type { Outcome } from '../graph/outcome';
@@ -15,6 +16,8 @@ export interface ModelRecord {
   readonly usage?: ModelUsage;
   readonly attempt: number;
   readonly durationMs: number;
+  /** What went over the wire, one entry for each attempt that was recorded, oldest first. */
+  readonly exchanges?: readonly Exchange[];
   /** What the model itself put on record. */
   readonly record?: { readonly [key: string]: Json };
 }

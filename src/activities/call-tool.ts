@@ -5,7 +5,7 @@ import type { ToolCall } from '../graph/messages';
 import type { ToolsNode } from '../graph/node-definition';
 import type { NodeRun } from '../graph/node-run';
 import { attempt } from '../graph/run-body';
-import { toolErrorOutcome, toolOutcome } from '../graph/tool-messages';
+import { badCallOutcome, toolErrorOutcome, toolOutcome } from '../graph/tool-messages';
 import type { NodeResult, ToolRecord } from './call-record';
 import type { ToolContext, ToolImplementation } from './implement-tool';
 
@@ -36,7 +36,7 @@ export async function callTool({ tools, node, call, run }: ToolCallRun): Promise
     durationMs: Math.round((performance.now() - started) * 1000) / 1000,
   });
   const parsed = parseArgs(implementation, call);
-  if ('error' in parsed) return { ...toolErrorOutcome(node, call, parsed.error), record: record(parsed) };
+  if ('error' in parsed) return { ...badCallOutcome(node, call, parsed.error), record: record(parsed) };
   const read = recordable(parsed.args);
   let ended: Awaited<ReturnType<typeof attempt>>;
   let result: Json;

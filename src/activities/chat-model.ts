@@ -1,3 +1,4 @@
+import type { Exchange } from '../graph/exchange';
 import type { Message, ToolCall } from '../graph/messages';
 import type { Json } from '../graph/json';
 import type { ToolDeclaration } from '../graph/tool';
@@ -17,6 +18,12 @@ export interface ModelContext {
   readonly idempotencyKey: string;
   /** Aborts when the run is cancelled or the attempt times out. */
   readonly signal: AbortSignal;
+  /** Milliseconds this attempt may take, where that is limited. */
+  readonly timeoutMs?: number;
+  /** What went over the wire in the attempts before this one, oldest first. */
+  readonly earlierExchanges: readonly Exchange[];
+  /** Keeps an exchange on record although the attempt is about to fail; one that succeeds belongs in the reply. */
+  readonly keepExchange: (exchange: Exchange) => void;
 }
 
 /** Tokens of one call. `cached` is part of `input`, `reasoning` of `output`. */
@@ -36,6 +43,8 @@ export interface ModelReply {
   readonly model: string;
   readonly finishReason?: string;
   readonly usage?: ModelUsage;
+  /** What went over the wire. */
+  readonly exchange?: Exchange;
   /** Whatever else belongs on record, under names of the model's own choosing. */
   readonly record?: { readonly [key: string]: Json };
 }
@@ -44,6 +53,6 @@ export interface ModelReply {
 export interface ChatModel {
   /** Who answers: `openai`, `mock`, … */
   readonly provider: string;
-  /** One call. What it throws is retried by Temporal, unless it says otherwise. */
+  /** One call. What it throws is retried by Temporal, unless it is a `ModelError` that says otherwise. */
   call(request: ModelRequest, context: ModelContext): Promise<ModelReply>;
 }

@@ -24,7 +24,7 @@ export interface ToolImplementation {
  * Gives a declared tool its body.
  *
  * The arguments have been checked by the tool's schema. What the body throws goes to the model as an error message,
- * unless the tool node says `onToolError: 'fail'`.
+ * as arguments that do not fit do, unless the tool node says `onToolError: 'fail'`.
  *
  * @example
  * export const placeOrderTool = implementTool(placeOrder, async ({ item, quantity }, { idempotencyKey }) =>

@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Context } from '@temporalio/activity';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { NodeBody } from '../graph/implement';
-import { isJsonObject, type Json, type JsonObject } from '../graph/json';
+import type { Exchange } from '../graph/exchange';
+import type { Json, JsonObject } from '../graph/json';
 import type { ToolCall, Message } from '../graph/messages';
 import type { ModelNode, NodeDefinition, ToolsNode } from '../graph/node-definition';
 import type { ModelTarget, NodeCall } from '../graph/node-call';
@@ -12,10 +13,12 @@ import { decodeState } from '../graph/write-state';
 import { callModel } from './call-model';
 import type { NodeResult } from './call-record';
 import { callTool } from './call-tool';
-import type { ChatModel } from './chat-model';
+import type { ChatModel, ModelContext } from './chat-model';
 import { toActivityFailure } from './failures';
+import { readHeartbeat, type HeartbeatDetails } from './heartbeat-details';
 import type { ToolImplementation } from './implement-tool';
 import { keepAlive } from './keep-alive';
+import { limitExchanges } from './limit-exchanges';
 
 provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
 
@@ -40,14 +43,14 @@ export function modelActivity(
 ): NodeActivity {
   const { messages: messagesKey } = graph.shape.nodes.get(node) as ModelNode;
   return (input, call) =>
-    inContext(graph, node, call, ({ info, ports }) => {
+    inContext(graph, node, call, ({ info, ports }, wire) => {
       const state = decodeState(graph.schema, input as JsonObject, node, [messagesKey]);
       return callModel({
         models,
         target: call.model as ModelTarget,
         messagesKey,
         messages: (state[messagesKey] ?? []) as readonly Message[],
-        context: { ...info, signal: ports.signal },
+        context: { ...info, signal: ports.signal, ...wire },
       });
     });
 }
@@ -65,51 +68,46 @@ function nodeOfTask(task: string): string {
   return task.split('.')[1] ?? task;
 }
 
+type Wire = Pick<ModelContext, 'timeoutMs' | 'earlierExchanges' | 'keepExchange'>;
+
 async function inContext(
   graph: AnyGraph,
   node: string,
   call: NodeCall,
-  body: (run: NodeRun) => Promise<NodeResult>,
+  body: (run: NodeRun, wire: Wire) => Promise<NodeResult>,
 ): Promise<NodeResult> {
   const context = Context.current();
-  const run = nodeRunOf(graph.name, node, call, context);
-  const stop = keepAlive(context, () => onceDetails(run));
+  const before = readHeartbeat(context.info.heartbeatDetails);
+  let exchanges = before.exchanges;
+  const details = (): HeartbeatDetails => ({ once: Object.fromEntries(run.once), exchanges });
+  const run: NodeRun = nodeRunOf(graph.name, node, call, before, context, () => context.heartbeat(details()));
+  const stop = keepAlive(context, details);
+  const keepExchange = (exchange: Exchange): void => {
+    exchanges = limitExchanges([...exchanges, exchange]);
+    context.heartbeat(details());
+  };
+  const timeoutMs = context.info.startToCloseTimeoutMs;
   try {
-    return await body(run);
+    return await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange });
   } catch (thrown) {
-    throw toActivityFailure(thrown, node, context);
+    throw toActivityFailure(thrown, node, context, exchanges);
   } finally {
     stop();
   }
 }
 
-function nodeRunOf(graph: string, node: string, call: NodeCall, context: Context): NodeRun {
+function nodeRunOf(
+  graph: string,
+  node: string,
+  call: NodeCall,
+  before: HeartbeatDetails,
+  context: Context,
+  saveOnce: () => void,
+): NodeRun {
   const { task, step, visit, idempotencyKey, answers = [], once = {} } = call;
   const { attempt, workflowExecution } = context.info;
-  const heartbeatDetails: unknown = context.info.heartbeatDetails;
-  const info = {
-    threadId: workflowExecution?.workflowId ?? '',
-    graph,
-    node,
-    task,
-    step,
-    visit,
-    attempt,
-    idempotencyKey,
-  };
-  const recovered = isJsonObject(heartbeatDetails) && isJsonObject(heartbeatDetails.once) ? heartbeatDetails.once : {};
-  const run: NodeRun = new NodeRun(
-    info,
-    answers,
-    { ...once, ...recovered },
-    {
-      signal: context.cancellationSignal,
-      saveOnce: () => context.heartbeat(onceDetails(run)),
-    },
-  );
-  return run;
-}
-
-function onceDetails(run: NodeRun): JsonObject {
-  return { once: Object.fromEntries(run.once) };
+  const threadId = workflowExecution?.workflowId ?? '';
+  const info = { threadId, graph, node, task, step, visit, attempt, idempotencyKey };
+  const ports = { signal: context.cancellationSignal, saveOnce };
+  return new NodeRun(info, answers, { ...once, ...before.once }, ports);
 }

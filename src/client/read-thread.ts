@@ -1,5 +1,5 @@
 import { WorkflowFailedError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
-import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import { CancelledFailure, TerminatedFailure, TimeoutFailure, type QueryDefinition } from '@temporalio/common';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { ThreadError } from '../graph/errors';
 import type { StateSnapshot } from '../graph/graph-runner';
@@ -30,11 +30,11 @@ export interface ThreadFacts {
   readonly published?: PublishedView;
 }
 
-/** Looks a thread up on the server. @throws {ThreadError} `THREAD_UNKNOWN`. */
-export async function lookUp(client: Client, threadId: string): Promise<ThreadFacts> {
+/** Looks a thread's newest run up on the server, or the one named. @throws {ThreadError} `THREAD_UNKNOWN`. */
+export async function lookUp(client: Client, threadId: string, ofRun?: string): Promise<ThreadFacts> {
   let description: WorkflowExecutionDescription;
   try {
-    description = await client.workflow.getHandle(threadId).describe();
+    description = await client.workflow.getHandle(threadId, ofRun).describe();
   } catch (error) {
     throw isNotRunning(error) ? unknownThread(threadId, error) : error;
   }
@@ -43,11 +43,15 @@ export async function lookUp(client: Client, threadId: string): Promise<ThreadFa
   return { threadId, runId, graph: type, status: status.name, isRunning: status.name === 'RUNNING', published };
 }
 
-/** Asks a run, also a closed one, where it stands. @throws {ThreadError} `THREAD_UNREACHABLE` when no worker answers. */
-export async function askRun(client: Client, { threadId, runId, graph }: ThreadFacts): Promise<RunView> {
+/** Asks a run, also a closed one. @throws {ThreadError} `THREAD_UNREACHABLE` when no worker answers. */
+export async function askRun<T>(
+  client: Client,
+  { threadId, runId, graph }: ThreadFacts,
+  query: QueryDefinition<T>,
+): Promise<T> {
   try {
     const handle = client.workflow.getHandle(threadId, runId);
-    return await client.withDeadline(Date.now() + QUERY_TIMEOUT, () => handle.query(stateQuery));
+    return await client.withDeadline(Date.now() + QUERY_TIMEOUT, () => handle.query(query));
   } catch (error) {
     const message = `No worker answered for thread "${threadId}". Start one that serves graph "${graph}" on its task queue.`;
     throw new ThreadError('THREAD_UNREACHABLE', message, threadId, { cause: error });
@@ -82,10 +86,13 @@ function failedStop(error: unknown): Stop {
 /**
  * Tells where a thread stands: from its run, or while no worker answers from what it last published.
  *
- * @throws {ThreadError} `THREAD_UNKNOWN`; `THREAD_UNREACHABLE` when neither worker nor memo can tell.
+ * @throws {ThreadError} `THREAD_UNREACHABLE` when neither worker nor memo can tell.
  */
-export async function readState(client: Client, threadId: string, graph: AnyGraph | undefined): Promise<StateSnapshot> {
-  const facts = await lookUp(client, threadId);
+export async function readState(
+  client: Client,
+  facts: ThreadFacts,
+  graph: AnyGraph | undefined,
+): Promise<StateSnapshot> {
   const end = facts.isRunning || facts.status === 'CONTINUED_AS_NEW' ? undefined : await endOf(client, facts);
   const { view, source } =
     end?.kind === 'done' ? { view: end.view, source: 'result' as const } : await viewOfRun(client, facts);
@@ -96,7 +103,7 @@ export async function readState(client: Client, threadId: string, graph: AnyGrap
     interrupts: facts.isRunning ? view.questions : [],
     status: STATUS[facts.status] ?? view.status,
     metadata: {
-      threadId,
+      threadId: facts.threadId,
       graph: facts.graph,
       step: view.step,
       source,
@@ -111,7 +118,7 @@ async function viewOfRun(
   facts: ThreadFacts,
 ): Promise<{ readonly view: RunView; readonly source: 'run' | 'memo' }> {
   try {
-    return { view: await askRun(client, facts), source: 'run' };
+    return { view: await askRun(client, facts, stateQuery), source: 'run' };
   } catch (error) {
     const { published } = facts;
     if (!published?.values) throw error;

@@ -7,8 +7,11 @@ import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } f
 import type { Question } from '../graph/question';
 import { resultOf, type Stop } from '../graph/run-view';
 import { decideUpdate, decisionsQuery, untilStoppedUpdate, type DecisionReply } from '../workflows/messages';
-import { endOf, lookUp, readState, type ThreadFacts } from './read-thread';
+import { askRun, endOf, lookUp, readState, type ThreadFacts } from './read-thread';
 import { finished, fromUpdateError, isNotRunning } from './temporal-errors';
+
+/** What a decision is for. */
+type Target = Pick<DecisionRequest, 'question' | 'node' | 'digest'>;
 
 /** A thread on a Temporal server, known by its id alone. */
 export class ServerThread implements GraphThread {
@@ -18,8 +21,10 @@ export class ServerThread implements GraphThread {
     private readonly client: Client,
     readonly id: string,
     private readonly graph?: AnyGraph,
+    /** This run only; without it the newest. */
+    private readonly runId?: string,
   ) {
-    this.handle = client.workflow.getHandle(id);
+    this.handle = client.workflow.getHandle(id, runId);
   }
 
   async approve(options: DecideOptions = {}): Promise<Accepted> {
@@ -41,12 +46,11 @@ export class ServerThread implements GraphThread {
   }
 
   async getState(): Promise<StateSnapshot<any>> {
-    return readState(this.client, this.id, this.graph);
+    return readState(this.client, await this.facts(), this.graph);
   }
 
   async decisions(): Promise<readonly DecisionRecord[]> {
-    await this.facts();
-    return this.handle.query(decisionsQuery);
+    return askRun(this.client, await this.facts(), decisionsQuery);
   }
 
   async untilStopped(): Promise<RunResult<any>> {
@@ -63,10 +67,11 @@ export class ServerThread implements GraphThread {
   // A decision without a target is bound to the one open question, so that it can never answer the next one instead.
   private async decide(request: DecisionRequest, waitFor: 'verdict' | 'stop'): Promise<DecisionReply> {
     const targeted = request.question !== undefined || request.node !== undefined || answersById(request) !== undefined;
-    const bound = targeted ? request : { ...request, ...(await this.onlyQuestion()) };
+    const bound = targeted ? request : { ...request, ...(await this.targetOf(request)) };
     try {
       // Never the decision id: the server would answer a second one with the first one's reply without asking us.
-      return await this.handle.executeUpdate(decideUpdate, { args: [bound, { waitFor }], updateId: randomUUID() });
+      const waiting = { waitFor, ...(this.graph && { graph: this.graph.name }) };
+      return await this.handle.executeUpdate(decideUpdate, { args: [bound, waiting], updateId: randomUUID() });
     } catch (error) {
       if (!isNotRunning(error)) throw fromUpdateError(error, this.id);
       await this.facts();
@@ -74,21 +79,35 @@ export class ServerThread implements GraphThread {
     }
   }
 
-  private async onlyQuestion(): Promise<{ readonly question: string; readonly digest: string }> {
-    const { isRunning, published } = await this.facts();
-    if (!isRunning) throw finished(this.id);
-    const open = published?.questions ?? [];
-    const [only, ...more] = open;
-    if (only && more.length === 0) return { question: only.id, digest: only.digest };
-    throw refusal(open);
+  // One that was sent before is for what it was for then, or it would not be known as the same.
+  private async targetOf({ decisionId }: DecisionRequest): Promise<Target> {
+    const facts = await this.facts();
+    if (!facts.isRunning) throw finished(this.id);
+    if (decisionId !== undefined) {
+      const decisions = await askRun(this.client, facts, decisionsQuery);
+      const earlier = decisions.find(({ decision }) => decision.decisionId === decisionId);
+      if (earlier) return targetIn(earlier.decision);
+    }
+    return onlyQuestion(facts);
   }
 
   private async facts(): Promise<ThreadFacts> {
-    const facts = await lookUp(this.client, this.id);
+    const facts = await lookUp(this.client, this.id, this.runId);
     if (this.graph === undefined || facts.graph === this.graph.name) return facts;
     const message = `Thread "${this.id}" runs graph "${facts.graph}", not "${this.graph.name}". Use another thread id.`;
     throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, this.id);
   }
+}
+
+function targetIn({ question, node, digest }: Target): Target {
+  return { question, node, digest };
+}
+
+function onlyQuestion({ published }: ThreadFacts): Target {
+  const open = published?.questions ?? [];
+  const [only, ...more] = open;
+  if (only && more.length === 0) return { question: only.id, digest: only.digest };
+  throw refusal(open);
 }
 
 function refusal(questions: readonly Question[]): DecisionRefusedError {

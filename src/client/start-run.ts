@@ -8,15 +8,16 @@ import {
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { AnyGraph } from '../graph/compiled-graph';
-import { ThreadError } from '../graph/errors';
+import { messageOf, ThreadError } from '../graph/errors';
 import { encodeUpdate } from '../graph/write-state';
 import type { Carry } from '../workflows/graph-run';
+import { stateQuery } from '../workflows/messages';
 import { statusAttribute } from '../workflows/pending-in-the-open';
 import { askRun, lookUp } from './read-thread';
 
-/** A run to start: on which thread, with what. */
+/** A run to start: on which thread, with what. Without the graph's schema the input goes as it is, as JSON. */
 export interface RunRequest {
-  readonly graph: AnyGraph;
+  readonly graph: Pick<AnyGraph, 'name'> & Partial<Pick<AnyGraph, 'schema'>>;
   readonly threadId: string;
   readonly input: unknown;
   readonly recursionLimit?: number;
@@ -40,7 +41,8 @@ export class RunStarter {
    * @throws {StateError} when the input does not fit. @throws {ThreadError} `THREAD_BUSY`, `THREAD_OF_OTHER_GRAPH`.
    */
   async start<T>(request: RunRequest, launch: (options: LaunchOptions) => Promise<T>): Promise<T> {
-    const input = encodeUpdate(request.graph.schema, request.input, 'input');
+    const { schema } = request.graph;
+    const input = schema ? encodeUpdate(schema, request.input, 'input') : request.input;
     const limit = request.recursionLimit === undefined ? undefined : { recursionLimit: request.recursionLimit };
     try {
       return await this.launch(
@@ -99,7 +101,7 @@ export class RunStarter {
         undefined,
         facts.published?.questions.map(({ id }) => id),
       );
-    const { values, step } = await askRun(this.client, facts);
+    const { values, step } = await askRun(this.client, facts, stateQuery);
     return { values, step };
   }
 }
@@ -113,6 +115,5 @@ function busy(threadId: string, cause: unknown, questions: readonly string[] = [
 // A namespace without our search attributes refuses the start; the run does without them.
 function isUnknownAttribute(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
-  const details = (cause as { details?: unknown } | undefined)?.details;
-  return typeof details === 'string' && details.includes(statusAttribute.name);
+  return messageOf(cause).includes(statusAttribute.name);
 }

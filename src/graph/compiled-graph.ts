@@ -1,5 +1,6 @@
-import { END, START } from './commands';
+import { END } from './commands';
 import { digestOf } from './digest';
+import { mermaidOf } from './mermaid';
 import type { NodeActivityOptions, NodeDefinition } from './node-definition';
 import type { CompileOptions, GraphShape, NodeMap } from './state-graph';
 import type { Fields, StateSchema } from './state-schema';
@@ -51,16 +52,7 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
 
   /** The graph as Mermaid text, for a page or a terminal. */
   drawMermaid(): string {
-    const nodes = this.nodeList();
-    // Names may be words of Mermaid's own ("end"), so nodes are numbered and their names are labels.
-    const ids = new Map([START, END, ...nodes.map(({ name }) => name)].map((name, index) => [name, `n${index}`]));
-    const labels = nodes.map(
-      ({ name, kind }) => `  ${ids.get(name)}["${name}${kind === 'activity' ? '' : ` · ${kind}`}"]`,
-    );
-    const lines = this.edgeList().map(
-      ({ from, to, conditional }) => `  ${ids.get(from)} ${conditional ? '-.->' : '-->'} ${ids.get(to)}`,
-    );
-    return ['flowchart TD', '  n0([start])', ...labels, '  n1([end])', ...lines].join('\n');
+    return mermaidOf(this.describe());
   }
 
   private nodeList(): GraphDescription['nodes'] {

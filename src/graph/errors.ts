@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'EXTRA_IMPLEMENTATION'
   | 'DUPLICATE_REGISTRATION'
   | 'GRAPH_NAME_MISMATCH'
+  | 'MODEL_NOT_CONFIGURED'
   // what a node or an input wrote must be changed
   | 'STATE_NOT_JSON'
   | 'STATE_UNKNOWN_KEY'
@@ -30,6 +31,12 @@ export type ErrorCode =
   | 'RUN_FAILED'
   | 'RUN_CANCELLED'
   | 'RUN_TERMINATED'
+  // a model gave no reply that can be used
+  | 'MODEL_UNAVAILABLE'
+  | 'MODEL_REFUSED'
+  | 'MODEL_CONTEXT_EXCEEDED'
+  | 'MODEL_CONTENT_FILTERED'
+  | 'MODEL_REPLY_INVALID'
   // an interrupt was called where it cannot be
   | 'OUTSIDE_NODE'
   | 'ALREADY_PAUSED'

@@ -1,3 +1,4 @@
+import { GraphRunError } from './errors';
 import type { Json } from './json';
 import type { NewMessage, ToolCall } from './messages';
 import type { ToolsNode } from './node-definition';
@@ -13,10 +14,30 @@ export function toolErrorOutcome(node: Pick<ToolsNode, 'messages'>, call: ToolCa
   return outcomeOf(node, call, `Error: ${error}`, 'error');
 }
 
-/** The outcome of a call of a tool that the node does not have. */
+/**
+ * The outcome of a call of a tool that the node does not have.
+ *
+ * @throws {GraphRunError} `NODE_FAILED`, where the node is told to fail.
+ */
 export function unknownToolOutcome(node: ToolsNode, call: ToolCall): CompletedOutcome {
   const known = node.tools.map(({ name }) => name).join(', ');
-  return toolErrorOutcome(node, call, `there is no tool "${call.name}". The tools are: ${known}.`);
+  return badCallOutcome(node, call, `there is no tool "${call.name}". The tools are: ${known}.`);
+}
+
+/**
+ * The outcome of a call that no tool can serve.
+ *
+ * @throws {GraphRunError} `NODE_FAILED`, where the node is told to fail.
+ */
+export function badCallOutcome(
+  node: Pick<ToolsNode, 'messages' | 'onToolError'>,
+  call: ToolCall,
+  error: string,
+): CompletedOutcome {
+  if (node.onToolError === 'fail') {
+    throw new GraphRunError('NODE_FAILED', `The model's call of tool "${call.name}" cannot be served: ${error}`);
+  }
+  return toolErrorOutcome(node, call, error);
 }
 
 function outcomeOf(

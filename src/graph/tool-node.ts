@@ -8,7 +8,10 @@ export interface ToolNodeOptions extends NodeOptions {
   readonly tools: readonly Tool[];
   /** The state key of the conversation; default `messages`. */
   readonly messages?: string;
-  /** What a tool's own error becomes: `message` (default) tells the model, `fail` fails the run. */
+  /**
+   * What becomes of a tool's own error, of arguments that do not fit, and of a call of a tool that is not here:
+   * `message` (default) tells the model, `fail` fails the run.
+   */
   readonly onToolError?: 'message' | 'fail';
 }
 

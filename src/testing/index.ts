@@ -1,8 +1,16 @@
 /**
- * `abeyance/testing`: runs graphs without a server, and stands in for models.
+ * `abeyance/testing`: runs graphs without a server, and stands in for models and their providers.
  *
  * @module
  */
 export { InMemoryGraphs } from './in-memory-graphs';
+export type { OpenAiAnswer } from './openai-answer';
+export {
+  startOpenAiServer,
+  type OpenAiRequest,
+  type OpenAiScript,
+  type OpenAiServer,
+  type OpenAiServerOptions,
+} from './openai-server';
 export { ScriptEndedError, scriptedModel, type ScriptedReply, type ScriptedTurn } from './scripted-model';
 export { recordHistory, replayHistories, type RecordedHistory, type ReplayResult } from './histories';

@@ -1,13 +1,16 @@
 import { callModel } from '../activities/call-model';
 import { callTool } from '../activities/call-tool';
 import type { NodeResult } from '../activities/call-record';
+import { limitExchanges } from '../activities/limit-exchanges';
+import { ModelError } from '../activities/model-error';
 import type { CheckedDependencies } from '../activities/create-activities';
 import { unknownToolOutcome } from '../graph/tool-messages';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Dispatch } from '../graph/engine';
 import { AbeyanceError, GraphRunError, messageOf } from '../graph/errors';
+import type { Exchange } from '../graph/exchange';
 import type { NodeBody } from '../graph/implement';
-import type { NodeRetryPolicy } from '../graph/node-definition';
+import type { ModelNode, NodeRetryPolicy } from '../graph/node-definition';
 import { toJson, type JsonObject } from '../graph/json';
 import type { Message } from '../graph/messages';
 import { nodeCallOf, toolCallOf, type ModelTarget } from '../graph/node-call';
@@ -29,24 +32,35 @@ export interface MemoryTask {
 /**
  * Runs a task with the same body runner, model and tool code as a worker.
  *
- * Failed attempts are repeated as often as the node's retry policy says, without its delays.
+ * Failed attempts are repeated as often as the node's retry policy says, without its delays and a provider's.
  *
  * @throws {AbeyanceError} `NODE_FAILED`, or the error's own code.
  */
 export async function runTaskInMemory(task: MemoryTask): Promise<NodeResult> {
-  const once = new Map(Object.entries(task.dispatch.task.once));
+  const carried: Carried = { once: new Map(Object.entries(task.dispatch.task.once)), exchanges: [] };
   const { node } = task.dispatch.task;
   const { maximumAttempts = DEFAULT_ATTEMPTS, nonRetryableErrorTypes = [] } = retryOf(task);
   for (let attempt = 1; ; attempt++) {
     try {
-      return toJson(await runOnce(task, nodeRunOf(task, attempt, once))) as unknown as NodeResult;
+      return toJson(await runOnce(task, nodeRunOf(task, attempt, carried), carried)) as unknown as NodeResult;
     } catch (thrown) {
-      if (thrown instanceof AbeyanceError) throw thrown;
-      const again = !(thrown instanceof Error && nonRetryableErrorTypes.includes(thrown.name));
+      if (thrown instanceof AbeyanceError && !(thrown instanceof ModelError && thrown.retryable)) throw thrown;
+      const again = !(thrown instanceof Error && nonRetryableErrorTypes.includes(typeOf(thrown)));
       if (again && attempt < maximumAttempts) continue;
+      if (thrown instanceof AbeyanceError) throw thrown;
       throw new GraphRunError('NODE_FAILED', `Node "${node}" failed: ${messageOf(thrown)}`, node, { cause: thrown });
     }
   }
+}
+
+/** What attempts at a task hand on to the next. */
+interface Carried {
+  readonly once: Map<string, any>;
+  exchanges: readonly Exchange[];
+}
+
+function typeOf(error: Error): string {
+  return error instanceof AbeyanceError ? error.code : error.name;
 }
 
 function retryOf({ graph, dispatch: { definition } }: MemoryTask): NodeRetryPolicy {
@@ -57,7 +71,7 @@ function retryOf({ graph, dispatch: { definition } }: MemoryTask): NodeRetryPoli
 function nodeRunOf(
   { graph, threadId, idempotencyKey, dispatch }: MemoryTask,
   attempt: number,
-  once: Map<string, any>,
+  { once }: Carried,
 ): NodeRun {
   const { id, node, step, visit, answers } = dispatch.task;
   const info = { threadId, graph: graph.name, node, task: id, step, visit, attempt, idempotencyKey };
@@ -67,10 +81,8 @@ function nodeRunOf(
   });
 }
 
-async function runOnce(
-  { graph, dispatch, dependencies, idempotencyKey }: MemoryTask,
-  run: NodeRun,
-): Promise<NodeResult> {
+async function runOnce(memoryTask: MemoryTask, run: NodeRun, carried: Carried): Promise<NodeResult> {
+  const { graph, dispatch, dependencies } = memoryTask;
   const { definition, task } = dispatch;
   const state = (): unknown =>
     task.input !== undefined
@@ -90,15 +102,25 @@ async function runOnce(
         ? callTool({ tools: dependencies.tools, node: definition, call, run })
         : unknownToolOutcome(definition, call);
     }
-    case 'model': {
-      const messages = (decodeState(graph.schema, dispatch.state as JsonObject, task.node, [definition.messages])[
-        definition.messages
-      ] ?? []) as readonly Message[];
-      const target = nodeCallOf(dispatch, idempotencyKey).model as ModelTarget;
-      const context = { ...run.info, signal: run.ports.signal };
-      return callModel({ models: dependencies.models, target, messagesKey: definition.messages, messages, context });
-    }
+    case 'model':
+      return callModelInMemory(memoryTask, definition, run, carried);
     default:
       return definition satisfies never;
   }
+}
+
+function callModelInMemory(
+  { graph, dispatch, dependencies: { models }, idempotencyKey }: MemoryTask,
+  { messages: messagesKey }: ModelNode,
+  { info, ports: { signal } }: NodeRun,
+  carried: Carried,
+): Promise<NodeResult> {
+  const state = decodeState(graph.schema, dispatch.state as JsonObject, dispatch.task.node, [messagesKey]);
+  const messages = (state[messagesKey] ?? []) as readonly Message[];
+  const target = nodeCallOf(dispatch, idempotencyKey).model as ModelTarget;
+  const keepExchange = (exchange: Exchange): void => {
+    carried.exchanges = limitExchanges([...carried.exchanges, exchange]);
+  };
+  const context = { ...info, signal, earlierExchanges: carried.exchanges, keepExchange };
+  return callModel({ models, target, messagesKey, messages, context });
 }

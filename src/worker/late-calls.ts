@@ -1,6 +1,13 @@
 import { NodeContextError } from '../graph/errors';
 import { isGraphInterrupt } from '../graph/interrupt';
 
+interface Serving {
+  readonly warn: (message: string) => void;
+}
+
+// One listener for all workers of the process: it must know when nobody else listens.
+const serving = new Set<Serving>();
+
 /**
  * Keeps a body's late `interrupt` from ending the worker, until the returned function is called.
  *
@@ -8,15 +15,21 @@ import { isGraphInterrupt } from '../graph/interrupt';
  * nobody, and Node ends a process for that. Every other unhandled rejection ends the process as before.
  */
 export function surviveLateCalls(warn: (message: string) => void): () => void {
-  const onRejection = (reason: unknown): void => {
-    if (isGraphInterrupt(reason) || reason instanceof NodeContextError) {
-      warn(
-        `A node's body left a branch behind that asked a question after the body had settled; it was ignored. Await every branch. ${String(reason)}`,
-      );
-    } else if (process.listenerCount('unhandledRejection') === 1) {
-      throw reason;
-    }
+  const one = { warn };
+  if (serving.size === 0) process.on('unhandledRejection', onRejection);
+  serving.add(one);
+  return () => {
+    serving.delete(one);
+    if (serving.size === 0) process.off('unhandledRejection', onRejection);
   };
-  process.on('unhandledRejection', onRejection);
-  return () => process.off('unhandledRejection', onRejection);
+}
+
+function onRejection(reason: unknown): void {
+  if (isGraphInterrupt(reason) || reason instanceof NodeContextError) {
+    const message = `A node's body left a branch behind that asked a question after the body had settled; it was ignored. Await every branch. ${String(reason)}`;
+    const [first] = serving;
+    first?.warn(message);
+  } else if (process.listenerCount('unhandledRejection') === 1) {
+    throw reason;
+  }
 }

@@ -1,4 +1,4 @@
-import { condition, setHandler } from '@temporalio/workflow';
+import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import {
   readDecision,
   type Decision,
@@ -71,7 +71,11 @@ function openUpdates(run: GraphRun): void {
     async (request: DecisionRequest, waiting: Waiting | undefined) =>
       reply(run, readDecision(request, 'update'), waiting?.waitFor === 'stop'),
     {
-      validator: (request, _waiting) => checked(() => readDecision(request, 'update')),
+      validator: (request, waiting) =>
+        checked(() => {
+          expectGraph(run, waiting);
+          readDecision(request, 'update');
+        }),
       description: 'Decides a question; refuses what cannot be right.',
     },
   );
@@ -114,12 +118,13 @@ async function reply(run: GraphRun, decision: Decision, untilStop: boolean): Pro
   return untilStop ? { verdict, stop: await stopOf(run) } : { verdict };
 }
 
+// A run that is cancelled stops too, and its callers are told so.
 async function stopOf(run: GraphRun): Promise<Stop> {
-  await condition(() => run.stop !== undefined);
+  await CancellationScope.nonCancellable(() => condition(() => run.stop !== undefined));
   return run.stop as Stop;
 }
 
-function expectGraph(run: GraphRun, expected: Expected | undefined): void {
+function expectGraph(run: GraphRun, expected: Partial<Expected> | undefined): void {
   if (expected?.graph === undefined || expected.graph === run.graph.name) return;
   const message = `This thread runs graph "${run.graph.name}", not "${expected.graph}". Use another thread id.`;
   throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, '');

@@ -42,6 +42,7 @@ export class GraphRun {
   private readonly inbox = new Inbox();
   private readonly unreadable: DecisionRecord[] = [];
   private readonly open: PendingInTheOpen;
+  private carried: Partial<RunView> = {};
   private ended = false;
 
   constructor(readonly graph: AnyGraph) {
@@ -49,7 +50,7 @@ export class GraphRun {
   }
 
   view(): RunView {
-    return this.engine ? viewOf(this.engine) : EMPTY_VIEW;
+    return this.engine ? viewOf(this.engine) : { ...EMPTY_VIEW, ...this.carried };
   }
 
   decisions(): readonly DecisionRecord[] {
@@ -70,6 +71,8 @@ export class GraphRun {
 
   /** Runs to the end: resolves with the plain values, or throws the failure that ends the workflow. */
   async execute(input: unknown, carry: Carry | undefined): Promise<Channels> {
+    // A run that fails on its input must leave what it was given to the thread's next.
+    this.carried = { values: carry?.values ?? {}, step: carry?.step ?? 0 };
     try {
       this.checkName();
       const engine = (this.engine = GraphEngine.start(this.graph, input, carry));
@@ -79,6 +82,7 @@ export class GraphRun {
       return engine.values();
     } catch (thrown) {
       const failure = isCancellation(thrown) ? (thrown as Error) : toRunFailure(thrown);
+      this.open.publish({ ...this.view(), questions: [] });
       await this.close(asStop(failure));
       throw failure;
     }

@@ -12,8 +12,8 @@ export interface DecisionReply {
   readonly stop?: Stop;
 }
 
-/** How long a decision's sender waits: for the verdict, or for the run to stop again. */
-export interface Waiting {
+/** How long a decision's sender waits: for the verdict, or for the run to stop again; and whose run it takes it for. */
+export interface Waiting extends Partial<Expected> {
   readonly waitFor?: 'verdict' | 'stop';
 }
 

@@ -19,6 +19,9 @@ const MAX_VALUES = 16 * 1024;
 const MAX_QUESTIONS = 64 * 1024;
 const MAX_SHOWN = 4 * 1024;
 
+/** Stands in the memo for a question's content where that is too large for it. */
+export const TOO_LARGE = 'too large to show here';
+
 /** Where a run stands, as its memo tells anyone without a worker. */
 export interface PublishedView extends Omit<RunView, 'values' | 'tasks'> {
   readonly graph: string;
@@ -75,7 +78,7 @@ function sizeOf(value: unknown): number {
 }
 
 function withoutContent({ schema: _, ...question }: Question): Question {
-  return { ...question, value: 'too large to show here' };
+  return { ...question, value: TOO_LARGE };
 }
 
 function inMarkdown({ node, value, id, kind, rejected }: Question): string {

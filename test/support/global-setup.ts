@@ -6,7 +6,6 @@ import { startServer, type RunningServer } from '../../src/server';
 import { bundleWorkflows } from './bundle-workflows';
 
 declare global {
-  // eslint-disable-next-line no-var -- what a global setup hands to its teardown
   var abeyanceTestServer: RunningServer | undefined;
 }
 

@@ -40,10 +40,11 @@ export function testServer(): {
 /**
  * Gives a test file the real server: connects before its tests, and after them replays every history they made.
  *
- * `dependencies` is called once, when the worker is first made.
+ * `dependencies` is called once, when the worker is first made. `silent` keeps errors that a test provokes out of the log.
  */
-export function onServer(dependencies: () => GraphDependencies): OnServer {
+export function onServer(dependencies: () => GraphDependencies, { silent = false } = {}): OnServer {
   const taskQueue = `test-${randomUUID()}`;
+  beforeAll(() => quiet(silent));
   const serving = new Serving(taskQueue, dependencies);
   beforeAll(() => serving.open());
   afterAll(() => serving.close());
@@ -72,7 +73,6 @@ class Serving implements OnServer {
 
   async open(): Promise<void> {
     const { address, namespace } = testServer();
-    quiet();
     this.connection = await Connection.connect({ address, channelArgs: CHANNEL });
     this.native = await NativeConnection.connect({ address });
     this.client = new Client({ connection: this.connection, namespace });
@@ -118,11 +118,11 @@ class Serving implements OnServer {
 
 let isQuiet = false;
 
-function quiet(): void {
-  if (!isQuiet)
-    Runtime.install({
-      logger: new DefaultLogger('ERROR'),
-      telemetryOptions: { logging: { filter: 'ERROR' } as never },
-    });
+function quiet(silent: boolean): void {
+  if (isQuiet) return;
   isQuiet = true;
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', silent ? () => undefined : undefined),
+    telemetryOptions: { logging: { filter: 'ERROR' } as never },
+  });
 }

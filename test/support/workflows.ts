@@ -1,5 +1,25 @@
 import { graphWorkflow } from 'abeyance/workflow';
+import * as asking from './asking-graphs';
+import * as failures from './failing-graphs';
 import * as graphs from './graphs';
+import * as modelling from './model-graphs';
 
 export * from '../../examples/interrupt-chapter/workflows';
 export const order = graphWorkflow(graphs.order);
+
+export const ask = graphWorkflow(asking.ask);
+export const ask_twice = graphWorkflow(asking.ask_twice);
+export const gate = graphWorkflow(asking.gate);
+export const two_gates = graphWorkflow(asking.two_gates);
+export const slow_sibling = graphWorkflow(asking.slow_sibling);
+export const diary = graphWorkflow(asking.diary);
+export const errand = graphWorkflow(asking.errand);
+export const careless = graphWorkflow(asking.careless);
+
+export const failing = graphWorkflow(failures.failing);
+export const two_writers = graphWorkflow(failures.two_writers);
+export const picky = graphWorkflow(failures.picky);
+
+export const chat = graphWorkflow(modelling.chat);
+export const errands = graphWorkflow(modelling.errands);
+export const strict_errands = graphWorkflow(modelling.strict_errands);
