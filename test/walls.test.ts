@@ -110,6 +110,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
     allowed: ['./chat-model', '../graph/json', 'type @temporalio/activity', 'type ./node-activity', 'node:crypto'],
     forbidden: ['@temporalio/activity', './node-activity', './failures', 'type ../workflows/messages'],
   },
+  'src/activities/openai-model.ts': {
+    allowed: ['./capture-fetch', '../graph/exchange', 'openai', 'type openai/resources/chat', 'node:async_hooks'],
+    forbidden: ['@temporalio/activity', './failures', './heartbeat-details', 'zod'],
+  },
   'src/worker/any.ts': {
     allowed: [
       './late-calls',
