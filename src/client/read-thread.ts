@@ -9,7 +9,9 @@ import { stateQuery } from '../workflows/messages';
 import { MEMO_KEY, type PublishedView } from '../workflows/pending-in-the-open';
 import { isNotRunning, toRunError, unknownThread } from './temporal-errors';
 
+// A run with a worker answers in milliseconds; one without keeps a query until the deadline.
 const QUERY_TIMEOUT = 5_000;
+const QUERY_TIMEOUT_WITH_MEMO = 1_000;
 
 const STATUS: Readonly<Record<string, StateSnapshot['status']>> = {
   COMPLETED: 'done',
@@ -48,10 +50,11 @@ export async function askRun<T>(
   client: Client,
   { threadId, runId, graph }: ThreadFacts,
   query: QueryDefinition<T>,
+  timeout = QUERY_TIMEOUT,
 ): Promise<T> {
   try {
     const handle = client.workflow.getHandle(threadId, runId);
-    return await client.withDeadline(Date.now() + QUERY_TIMEOUT, () => handle.query(query));
+    return await client.withDeadline(Date.now() + timeout, () => handle.query(query));
   } catch (error) {
     const message = `No worker answered for thread "${threadId}". Start one that serves graph "${graph}" on its task queue.`;
     throw new ThreadError('THREAD_UNREACHABLE', message, threadId, { cause: error });
@@ -117,10 +120,11 @@ async function viewOfRun(
   client: Client,
   facts: ThreadFacts,
 ): Promise<{ readonly view: RunView; readonly source: 'run' | 'memo' }> {
+  const { published } = facts;
   try {
-    return { view: await askRun(client, facts, stateQuery), source: 'run' };
+    const timeout = published?.values ? QUERY_TIMEOUT_WITH_MEMO : QUERY_TIMEOUT;
+    return { view: await askRun(client, facts, stateQuery, timeout), source: 'run' };
   } catch (error) {
-    const { published } = facts;
     if (!published?.values) throw error;
     return { view: { ...published, values: published.values, tasks: [] }, source: 'memo' };
   }
