@@ -81,12 +81,20 @@ export const walls = [
   wall('client', { files: ['src/client/**'], may: CLIENT, mayAsTypes: [room('workflows')] }),
   wall('command line', {
     files: ['src/client/cli.ts', 'src/client/cli-*.ts'],
-    may: [...CLIENT, room('server'), '@temporalio/envconfig', 'commander'],
+    may: [...CLIENT, room('server'), '@temporalio/envconfig', 'commander', 'picocolors', 'cli-table3'],
     mayAsTypes: [room('workflows')],
   }),
 
   // Folding runs nodes that live in workflow code, and so lends them a storage, as every room does that runs nodes.
   wall('trace', { files: ['src/trace/**'], may: [OWN_FILES, GRAPH, ZOD, '@temporalio/common', 'node:async_hooks'] }),
+
+  wall('trace as HTML', { files: ['src/trace/html/*.ts'], may: [OWN_FILES], mayAsTypes: ['\\.\\./[^/]+'] }),
+  // The page's script is checked against the trace's types, and takes along nothing else.
+  wall('script of the HTML page', {
+    files: ['src/trace/html/page/**'],
+    may: [OWN_FILES],
+    mayAsTypes: ['(?:\\.\\./){1,2}[^/]+'],
+  }),
 
   wall('testing', { files: ['src/testing/**'], may: TESTING, mayAsTypes: [room('activities')] }),
   wall('history recorder and replay', {

@@ -1,0 +1,204 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AnyGraph } from '../graph/compiled-graph';
+import type { Verdict } from '../graph/decision';
+import { GraphEngine, type Dispatch } from '../graph/engine';
+import { AbeyanceError, messageOf } from '../graph/errors';
+import { isJsonObject, type Json, type JsonObject } from '../graph/json';
+import { toolCallOf } from '../graph/node-call';
+import type { WorkflowNode } from '../graph/node-definition';
+import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
+import type { Outcome } from '../graph/outcome';
+import type { Answer } from '../graph/question';
+import { runBody } from '../graph/run-body';
+import { viewOf, type RunView } from '../graph/run-view';
+import { unknownToolOutcome } from '../graph/tool-messages';
+import { decodeState } from '../graph/write-state';
+import { eventIdOf, type HistoryEvent } from './history-event';
+import type { Moment } from './moment';
+import { firstPayload, jsonOf, payloadsOf } from './payload';
+import type { RunEvents } from './run-events';
+import { objectOf, textOf } from './untrusted';
+import { workflowTasksOf, type WorkflowTask } from './workflow-tasks-of';
+
+/** A node that ran in workflow code, which leaves no event. */
+export interface FoldedVisit {
+  readonly task: string;
+  readonly node: string;
+  readonly step: number;
+  readonly visit: number;
+  readonly at: Moment;
+  /** Of the workflow task it ran in. */
+  readonly eventId: string;
+  readonly input: Json;
+  readonly answers: readonly Answer[];
+  readonly outcome: Outcome;
+}
+
+/** What the graph makes of a run's events. */
+export interface Fold {
+  /** By the id of the event that brought the decision. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+  /** Where the run stood after each workflow task, by the id of the event that completed it. */
+  readonly views: ReadonlyMap<string, RunView>;
+  readonly visits: ReadonlyMap<string, readonly FoldedVisit[]>;
+  /** Why it could not go on; what came before still holds. */
+  readonly broken?: string;
+}
+
+/**
+ * Steps the graph through what a run recorded, as its worker did: results first, then decisions, in each workflow task.
+ *
+ * Runs reducers, routers and the nodes that live in workflow code, and nothing else. Stops where the history no longer
+ * fits the graph, and says why; never throws.
+ */
+export function foldRun(graph: AnyGraph, run: RunEvents): Fold {
+  provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
+  const fold = { verdicts: new Map(), views: new Map(), visits: new Map() };
+  try {
+    new Folding(graph, run, fold, startEngine(graph, run.events)).run();
+    return fold;
+  } catch (error) {
+    // What fails here failed the run too, if that is how the run ended.
+    const failed = run.events.some(({ kind }) => kind === 'workflowExecutionFailed');
+    return failed && error instanceof AbeyanceError ? fold : { ...fold, broken: messageOf(error) };
+  }
+}
+
+interface Written extends Fold {
+  readonly verdicts: Map<string, Verdict>;
+  readonly views: Map<string, RunView>;
+  readonly visits: Map<string, FoldedVisit[]>;
+}
+
+class Folding {
+  private readonly placed = new Map<number, string>();
+  private readonly given = new Set<string>();
+  private ended = false;
+
+  constructor(
+    private readonly graph: AnyGraph,
+    private readonly history: RunEvents,
+    private readonly fold: Written,
+    private readonly engine: GraphEngine,
+  ) {}
+
+  run(): void {
+    for (const task of workflowTasksOf(this.history.events)) {
+      this.step(task);
+      if (this.ended) break;
+    }
+    // A kept decision gets its last verdict later than its first.
+    for (const [index, event] of this.placed) {
+      const record = this.engine.decisions[index];
+      if (record) this.fold.verdicts.set(event, record.verdict);
+    }
+  }
+
+  private step(task: WorkflowTask): void {
+    const at = task.started.at;
+    this.fold.visits.set(task.completed.id, []);
+    this.runReady(task);
+    for (const event of task.arrived) this.settle(event, at);
+    if (this.ended) return;
+    this.runReady(task);
+    for (const event of [...task.signals, ...task.updates]) this.decide(event, at);
+    this.runReady(task);
+    this.expectScheduled(task);
+    this.fold.views.set(task.completed.id, viewOf(this.engine));
+  }
+
+  private settle({ kind, attributes }: HistoryEvent, at: Moment): void {
+    const { activities } = this.history;
+    const scheduled = activities.get(eventIdOf(attributes.scheduledEventId))?.scheduled;
+    const id = textOf(scheduled?.attributes.activityId);
+    if (id === undefined || !this.given.has(id)) return;
+    if (kind !== 'activityTaskCompleted') {
+      this.ended = true;
+      return;
+    }
+    const outcome = jsonOf(firstPayload(attributes.result));
+    if (!isJsonObject(outcome)) throw new TypeError(`the result of activity ${id} cannot be read`);
+    this.engine.settle(id.slice(0, id.lastIndexOf('#')), outcome as unknown as Outcome, isoOf(at));
+  }
+
+  private decide(event: HistoryEvent, at: Moment): void {
+    const decision = this.history.decisions.get(event.id)?.decision;
+    if (!decision) return;
+    if (this.engine.status === 'done') {
+      const message = 'The run had ended; there was nothing left to decide.';
+      this.fold.verdicts.set(event.id, { kind: 'refused', code: 'THREAD_FINISHED', message, open: [] });
+      return;
+    }
+    const before = this.engine.decisions.length;
+    this.fold.verdicts.set(event.id, this.engine.decide(decision, isoOf(at)));
+    if (this.engine.decisions.length > before) this.placed.set(before, event.id);
+  }
+
+  private runReady(task: WorkflowTask): void {
+    for (let ready = this.engine.take(); ready.length > 0; ready = this.engine.take()) {
+      for (const dispatch of ready) this.dispatch(dispatch, task);
+    }
+  }
+
+  private dispatch(dispatch: Dispatch, { completed, started: { at } }: WorkflowTask): void {
+    const { task, definition } = dispatch;
+    if (definition.kind === 'workflow') {
+      const outcome = this.runHere(dispatch, definition);
+      const { id, node, step, visit, answers } = task;
+      this.fold.visits
+        .get(completed.id)
+        ?.push({ task: id, node, step, visit, at, eventId: completed.id, input: dispatch.state, answers, outcome });
+      this.engine.settle(id, outcome, isoOf(at));
+    } else if (
+      definition.kind === 'tools' &&
+      !definition.tools.some(({ name }) => name === toolCallOf(dispatch).name)
+    ) {
+      this.engine.settle(task.id, unknownToolOutcome(definition, toolCallOf(dispatch)), isoOf(at));
+    } else {
+      this.given.add(`${task.id}#${task.visit}`);
+    }
+  }
+
+  private runHere({ task, state }: Dispatch, definition: WorkflowNode): Outcome {
+    const { id, node, step, visit, answers, once } = task;
+    const info = { threadId: '', graph: this.graph.name, node, task: id, step, visit, attempt: 1, idempotencyKey: '' };
+    const run = new NodeRun(info, answers, once, {
+      signal: new AbortController().signal,
+      saveOnce: () => undefined,
+    });
+    const seen =
+      task.input !== undefined ? state : decodeState(this.graph.schema, state as JsonObject, node, definition.reads);
+    const outcome = runBody({ graph: this.graph, body: definition.fn, state: seen, run });
+    if (!(outcome instanceof Promise)) return outcome;
+    outcome.catch(() => undefined);
+    throw new TypeError(`node "${node}" runs in workflow code and is asynchronous`);
+  }
+
+  private expectScheduled({ scheduled }: WorkflowTask): void {
+    const stranger = scheduled
+      .map(({ attributes }) => attributes)
+      .filter(({ activityType }) => textOf(objectOf(activityType).name)?.startsWith(`${this.graph.name}.`))
+      .map(({ activityId }) => textOf(activityId) ?? '')
+      .find((id) => !this.given.has(id));
+    if (stranger !== undefined) throw new TypeError(`the run scheduled ${stranger}, which this graph does not`);
+  }
+}
+
+const CARRIED = new Set(['values', 'step', 'recursionLimit']);
+
+function startEngine(graph: AnyGraph, [first]: readonly HistoryEvent[]): GraphEngine {
+  const { workflowType, input } = first?.attributes ?? {};
+  const type = textOf(objectOf(workflowType).name);
+  if (type !== graph.name) throw new TypeError(`the run is one of graph "${type}", not "${graph.name}"`);
+  const [given, carry] = payloadsOf(input);
+  if (given?.kind === 'encoded' || carry?.kind === 'encoded') throw new TypeError('the input is encoded');
+  const carried = objectOf(jsonOf(carry));
+  const unknown = Object.keys(carried).find((key) => !CARRIED.has(key));
+  if (unknown !== undefined) throw new TypeError(`the run took over "${unknown}", which this version does not know`);
+  return GraphEngine.start(graph, jsonOf(given) ?? {}, carried);
+}
+
+// The workflow's clock has milliseconds.
+function isoOf({ ms }: Moment): string {
+  return new Date(Math.floor(ms)).toISOString();
+}

@@ -1,0 +1,32 @@
+import { activitiesOf, type ActivityEvents } from './activity-events';
+import { decisionsOf, type DecisionArrived } from './decisions-of';
+import { eventsOf, type HistoryEvent, type HistoryInput } from './history-event';
+import { objectOf, textOf } from './untrusted';
+
+/** The events of one run, sorted by what they are about. */
+export interface RunEvents {
+  readonly events: readonly HistoryEvent[];
+  readonly first: HistoryEvent;
+  readonly workflowId: string | undefined;
+  readonly runId: string;
+  readonly graph: string;
+  readonly activities: ReadonlyMap<string, ActivityEvents>;
+  readonly decisions: ReadonlyMap<string, DecisionArrived>;
+}
+
+/** Reads a history; undefined where it has no beginning, as one that was cut. */
+export function runEventsOf(history: HistoryInput): RunEvents | undefined {
+  const events = eventsOf(history);
+  const first = events[0];
+  if (first?.kind !== 'workflowExecutionStarted') return undefined;
+  const { workflowId, originalExecutionRunId, workflowType } = first.attributes;
+  return {
+    events,
+    first,
+    workflowId: textOf(workflowId),
+    runId: textOf(originalExecutionRunId) ?? `run-at-${first.at.iso}`,
+    graph: textOf(objectOf(workflowType).name) ?? 'unknown',
+    activities: activitiesOf(events),
+    decisions: decisionsOf(events),
+  };
+}

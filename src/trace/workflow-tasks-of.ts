@@ -1,0 +1,40 @@
+import { closesActivity } from './activity-events';
+import { eventIdOf, type HistoryEvent } from './history-event';
+
+/** One turn of the workflow's code: what it was told, and what it did. */
+export interface WorkflowTask {
+  readonly started: HistoryEvent;
+  readonly completed: HistoryEvent;
+  /** Activities that ended. */
+  readonly arrived: readonly HistoryEvent[];
+  readonly signals: readonly HistoryEvent[];
+  readonly updates: readonly HistoryEvent[];
+  /** Activities it scheduled. */
+  readonly scheduled: readonly HistoryEvent[];
+}
+
+/** The workflow tasks that completed, in their order. What came while one ran belongs to the next. */
+export function workflowTasksOf(events: readonly HistoryEvent[]): readonly WorkflowTask[] {
+  const completions = events.flatMap((event, index) => (event.kind === 'workflowTaskCompleted' ? [index] : []));
+  const places = new Map(events.map(({ id }, index) => [id, index]));
+  let told = 0;
+  return completions.flatMap((at, nth): WorkflowTask[] => {
+    const completed = events[at] as HistoryEvent;
+    const from = places.get(eventIdOf(completed.attributes.startedEventId));
+    const started = from === undefined ? undefined : events[from];
+    if (from === undefined || !started) return [];
+    const news = events.slice(told, from);
+    told = from;
+    const did = events.slice(at + 1, completions[nth + 1]);
+    return [
+      {
+        started,
+        completed,
+        arrived: news.filter(closesActivity),
+        signals: news.filter(({ kind }) => kind === 'workflowExecutionSignaled'),
+        updates: did.filter(({ kind }) => kind === 'workflowExecutionUpdateAccepted'),
+        scheduled: did.filter(({ kind }) => kind === 'activityTaskScheduled'),
+      },
+    ];
+  });
+}
