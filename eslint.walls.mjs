@@ -81,7 +81,15 @@ export const walls = [
   wall('client', { files: ['src/client/**'], may: CLIENT, mayAsTypes: [room('workflows')] }),
   wall('command line', {
     files: ['src/client/cli.ts', 'src/client/cli-*.ts'],
-    may: [...CLIENT, room('server'), '@temporalio/envconfig', 'commander', 'picocolors', 'cli-table3'],
+    may: [
+      ...CLIENT,
+      room('trace', ['html/[^/]+']),
+      room('server'),
+      '@temporalio/envconfig',
+      'commander',
+      'picocolors',
+      'cli-table3',
+    ],
     mayAsTypes: [room('workflows')],
   }),
 

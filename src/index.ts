@@ -44,8 +44,8 @@ export {
   GraphInterrupt,
   interrupt,
   nodeContext,
-  once,
   rejectAnswer,
+  type RejectOptions,
   type InterruptOptions,
   type NodeContext,
 } from './graph/interrupt';
@@ -60,6 +60,7 @@ export {
   type NewMessage,
   type Removal,
 } from './graph/messages';
+export { once } from './graph/once';
 export { modelNode, type ModelNodeOptions } from './graph/model-node';
 export type { NodeActivityOptions, NodeOptions, NodeRetryPolicy } from './graph/node-definition';
 export type { ApprovalDecision, Question } from './graph/question';

@@ -168,6 +168,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
       '../server/start-server',
       '../trace/build-trace',
       'commander',
+      'picocolors',
+      'cli-table3',
+      'const page = import("../trace/html/render-html.js");',
       '@temporalio/client',
       'type ../workflows/graph-run',
       'const server = import("../server/start-server");',
@@ -184,6 +187,14 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'openai',
       'node:fs',
     ],
+  },
+  'src/trace/html/any.ts': {
+    allowed: ['./page-data', 'type ../trace'],
+    forbidden: ['../trace', './page/main', 'type ../../graph/exchange', 'node:fs', 'zod'],
+  },
+  'src/trace/html/page/any.ts': {
+    allowed: ['./dom', 'type ../page-data', 'type ../../trace'],
+    forbidden: ['../page-data', '../../trace', 'type ../../../graph/exchange', 'node:fs', 'zod'],
   },
   'src/testing/any.ts': {
     allowed: [

@@ -117,8 +117,9 @@ Thread "${threadId}" waits for your approval. Give it in the UI (Send a Signal: 
 Ctrl-C stops server and worker.
 `);
   await new Promise<void>((resolve) => {
-    process.once('SIGINT', resolve);
-    process.once('SIGTERM', resolve);
+    // A terminal may send the signal twice, to this process and through the one that started it.
+    process.on('SIGINT', resolve);
+    process.on('SIGTERM', resolve);
   });
 }
 

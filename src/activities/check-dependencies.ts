@@ -4,6 +4,8 @@ import { activityNodesOf, type NodeBody, type NodeSet } from '../graph/implement
 import { missingModel } from './call-model';
 import { missingTool } from './call-tool';
 import type { ChatModel } from './chat-model';
+import { canonicalJson } from '../graph/json';
+import { declarationOf, type Tool } from '../graph/tool';
 import type { ToolImplementation } from './implement-tool';
 
 /** What a worker, or a run in memory, runs graphs with. */
@@ -75,5 +77,15 @@ function checkComplete(graph: AnyGraph, { bodies, models, tools }: CheckedDepend
     if (node.kind !== 'tools') continue;
     const lost = node.tools.find((tool) => !tools.has(tool.name));
     if (lost) throw new GraphDefinitionError('MISSING_IMPLEMENTATION', where + missingTool(lost.name, tools));
+    const other = node.tools.find((tool) => !isSame(tool, tools.get(tool.name)?.tool));
+    if (!other) continue;
+    const message = `${where}the implementation of "${other.name}" is of another tool with that name. Implement the very tool that the node declares.`;
+    throw new GraphDefinitionError('MISSING_IMPLEMENTATION', message);
   }
+}
+
+function isSame(declared: Tool, implemented: Tool | undefined): boolean {
+  if (declared === implemented) return true;
+  if (!implemented) return false;
+  return canonicalJson({ ...declarationOf(declared) }) === canonicalJson({ ...declarationOf(implemented) });
 }

@@ -9,6 +9,7 @@ import type { ModelNode, NodeDefinition, ToolsNode } from '../graph/node-definit
 import type { ModelTarget, NodeCall } from '../graph/node-call';
 import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
 import { runBody } from '../graph/run-body';
+import { refuseTooLarge } from '../graph/size-limit';
 import { decodeState } from '../graph/write-state';
 import { callModel } from './call-model';
 import type { NodeResult } from './call-record';
@@ -88,7 +89,9 @@ async function inContext(
   };
   const timeoutMs = context.info.startToCloseTimeoutMs;
   try {
-    return await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange });
+    const result = await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange });
+    refuseTooLarge('The result', result, node);
+    return result;
   } catch (thrown) {
     throw toActivityFailure(thrown, node, context, exchanges);
   } finally {

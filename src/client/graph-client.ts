@@ -10,7 +10,7 @@ import type { Fields, UpdateOf } from '../graph/state-schema';
 import { untilStoppedUpdate } from '../workflows/messages';
 import { ServerThread } from './server-thread';
 import { RunStarter } from './start-run';
-import { fromUpdateError } from './temporal-errors';
+import { endedMeanwhile, fromUpdateError } from './temporal-errors';
 
 /** How a graph client is set up. */
 export interface GraphClientOptions {
@@ -76,6 +76,7 @@ export class GraphClient implements GraphRunner {
       );
       return resultOf(graph, stop) as RunResult<F>;
     } catch (error) {
+      if (endedMeanwhile(error)) return this.thread(graph, request.threadId).untilStopped();
       throw fromUpdateError(error, request.threadId);
     }
   }

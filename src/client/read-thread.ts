@@ -3,7 +3,7 @@ import { CancelledFailure, TerminatedFailure, TimeoutFailure, type QueryDefiniti
 import type { AnyGraph } from '../graph/compiled-graph';
 import { ThreadError } from '../graph/errors';
 import type { StateSnapshot } from '../graph/graph-runner';
-import { decodeValues, type RunView, type Stop } from '../graph/run-view';
+import { decodeValues, tasksShown, type RunView, type Stop } from '../graph/run-view';
 import type { Channels } from '../graph/state-schema';
 import { stateQuery } from '../workflows/messages';
 import { MEMO_KEY, type PublishedView } from '../workflows/pending-in-the-open';
@@ -102,7 +102,7 @@ export async function readState(
   return {
     values: decodeValues(graph, view.values),
     next: view.next,
-    tasks: view.tasks,
+    tasks: tasksShown(view),
     interrupts: facts.isRunning ? view.questions : [],
     status: STATUS[facts.status] ?? view.status,
     metadata: {
@@ -111,6 +111,7 @@ export async function readState(
       step: view.step,
       source,
       runId: facts.runId,
+      ...(view.omitted && { omitted: view.omitted }),
       ...(end?.kind === 'failed' && { error: { code: end.code, message: end.message } }),
     },
   };
@@ -126,6 +127,12 @@ async function viewOfRun(
     return { view: await askRun(client, facts, stateQuery, timeout), source: 'run' };
   } catch (error) {
     if (!published?.values) throw error;
-    return { view: { ...published, values: published.values, tasks: [] }, source: 'memo' };
+    return { view: viewOfMemo(published, published.values), source: 'memo' };
   }
+}
+
+// How a run ended is told by the server; a view knows only where it stood.
+function viewOfMemo({ status, ...published }: PublishedView, values: RunView['values']): RunView {
+  const stood = status === 'running' || status === 'waiting' ? status : 'done';
+  return { ...published, status: stood, values, tasks: [] };
 }

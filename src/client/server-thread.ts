@@ -8,7 +8,7 @@ import type { Question } from '../graph/question';
 import { resultOf, type Stop } from '../graph/run-view';
 import { decideUpdate, decisionsQuery, untilStoppedUpdate, type DecisionReply } from '../workflows/messages';
 import { askRun, endOf, lookUp, readState, type ThreadFacts } from './read-thread';
-import { finished, fromUpdateError, isNotRunning } from './temporal-errors';
+import { endedMeanwhile, finished, fromUpdateError, isNotRunning } from './temporal-errors';
 
 /** What a decision is for. */
 type Target = Pick<DecisionRequest, 'question' | 'node' | 'digest'>;
@@ -59,7 +59,7 @@ export class ServerThread implements GraphThread {
       const stop = await this.handle.executeUpdate(untilStoppedUpdate, { args: [expected] });
       return resultOf(this.graph, stop) as RunResult<any>;
     } catch (error) {
-      if (!isNotRunning(error)) throw fromUpdateError(error, this.id);
+      if (!isNotRunning(error) && !endedMeanwhile(error)) throw fromUpdateError(error, this.id);
       return resultOf(this.graph, await endOf(this.client, await this.facts())) as RunResult<any>;
     }
   }

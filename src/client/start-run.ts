@@ -8,7 +8,8 @@ import {
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { AnyGraph } from '../graph/compiled-graph';
-import { messageOf, ThreadError } from '../graph/errors';
+import { messageOf, StateError, ThreadError } from '../graph/errors';
+import { inMegabytes } from '../graph/size-limit';
 import { encodeUpdate } from '../graph/write-state';
 import type { Carry } from '../workflows/graph-run';
 import { stateQuery } from '../workflows/messages';
@@ -101,8 +102,13 @@ export class RunStarter {
         undefined,
         facts.published?.questions.map(({ id }) => id),
       );
-    const { values, step } = await askRun(this.client, facts, stateQuery);
-    return { values, step };
+    const { published } = facts;
+    // A finished run left all there is to know; a failed one may have gone on since it last published.
+    if (published?.status === 'done' && published.values) return { values: published.values, step: published.step };
+    const { values, step, omitted } = await askRun(this.client, facts, stateQuery);
+    if (!omitted) return { values, step };
+    const message = `The values of thread "${threadId}" take ${inMegabytes(omitted.bytes)}, too much for a new run to take over. Use another thread id.`;
+    throw new StateError('STATE_TOO_LARGE', message, 'input');
   }
 }
 

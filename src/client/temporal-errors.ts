@@ -4,13 +4,15 @@ import { DecisionRefusedError, GraphRunError, ThreadError, type ErrorCode, type 
 
 const THREAD_CODES: readonly string[] = ['THREAD_FINISHED', 'THREAD_OF_OTHER_GRAPH'];
 
+// The server's own failure for an update whose run is over before it could reply.
+const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+
 /** A refused update as the error a caller can act on; anything else as it is. */
 export function fromUpdateError(error: unknown, threadId: string): unknown {
   if (!(error instanceof WorkflowUpdateFailedError)) return error;
   const { cause } = error;
   if (!(cause instanceof ApplicationFailure)) return error;
-  // A run that completes while an update waits ends the update with a failure of the server's own.
-  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return finished(threadId, cause);
+  if (cause.type === ENDED_MEANWHILE) return finished(threadId, cause);
   const code = cause.type as ErrorCode;
   if (THREAD_CODES.includes(code)) return new ThreadError(code, cause.message, threadId, { cause });
   const detail = cause.details?.[0] as { readonly open?: readonly OpenQuestion[] } | undefined;
@@ -36,6 +38,15 @@ export function unknownThread(threadId: string, cause?: unknown): ThreadError {
 export function finished(threadId: string, cause?: unknown): ThreadError {
   const message = `The run of thread "${threadId}" has ended; there is nothing to decide. Read it with getState, or start a new run with invoke.`;
   return new ThreadError('THREAD_FINISHED', message, threadId, { cause });
+}
+
+/** True where a run was ended from outside, terminated say, while the caller waited for its stop. */
+export function endedMeanwhile(error: unknown): boolean {
+  return (
+    error instanceof WorkflowUpdateFailedError &&
+    error.cause instanceof ApplicationFailure &&
+    error.cause.type === ENDED_MEANWHILE
+  );
 }
 
 /** True where the server knows no running workflow of this id: it never was, or it has closed. */

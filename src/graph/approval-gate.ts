@@ -1,4 +1,4 @@
-import { Command, END } from './commands';
+import { Command, END, Send } from './commands';
 import { interrupt, isGraphInterrupt, type GraphInterrupt } from './interrupt';
 import type { Message, NewMessage, ToolCall } from './messages';
 import type { NodeOptions, WorkflowNode } from './node-definition';
@@ -25,8 +25,8 @@ export interface ApprovalGateOptions extends Omit<NodeOptions, 'activity' | 'end
  *
  * One question for each open call of the last `ai` message, bound to its name and arguments. The gate lives in workflow
  * code: it costs no activity and reruns nothing. A denied call is answered with a tool message, `denied by approver` and
- * the reason if there is one, so that the tool node behind never sees it and the model learns of it. The run moves on
- * once every call is decided.
+ * the reason if there is one, so that the model learns of it. The run moves on once every call is decided, and the tool
+ * node is handed the very calls that were approved: what else happens to the conversation meanwhile changes nothing.
  *
  * @example .addNode('approval_gate', approvalGate({ approved: 'tools', denied: END }))
  */
@@ -39,7 +39,9 @@ export function approvalGate(options: ApprovalGateOptions): { kind: 'workflow'; 
     const refusals = [...decisions]
       .filter(([, { type }]) => type === 'deny')
       .map(([call, { note }]) => refusal(call, note));
-    const goto = refusals.length < calls.length ? approved : denied;
+    const passed = calls.filter((call) => decisions.get(call)?.type !== 'deny');
+    // The very calls that were shown, not whatever the conversation says by then.
+    const goto = passed.length > 0 ? new Send(approved, { [messages]: [asMessage(passed)] }) : denied;
     return new Command({ goto, ...(refusals.length > 0 && { update: { [messages]: refusals } }) });
   };
   const node: WorkflowNode = {
@@ -47,9 +49,13 @@ export function approvalGate(options: ApprovalGateOptions): { kind: 'workflow'; 
     kind: 'workflow',
     fn,
     ends: [...new Set([approved, denied])],
-    label: 'approval',
+    gate: { approved, messages },
   };
   return node as { kind: 'workflow'; fn: typeof fn };
+}
+
+function asMessage(calls: readonly ToolCall[]): Message {
+  return { id: 'approved', role: 'ai', content: '', tool_calls: [...calls] };
 }
 
 function showCall({ name, args }: ToolCall): unknown {

@@ -1,10 +1,12 @@
 import { END, START } from './commands';
+import { checkActivityOptions } from './check-activity-options';
 import { GraphDefinitionError } from './errors';
 import type { NodeDefinition } from './node-definition';
 import type { CompileOptions, GraphShape } from './state-graph';
 import type { Fields, StateSchema } from './state-schema';
 
 const EXPORTABLE = /^[A-Za-z_$][\w$]*$/;
+const MAX_NAME = 200;
 // These separate the parts of task, activity and question ids.
 const SEPARATORS = /[.:/#|~+\s\p{Cc}]/u;
 
@@ -12,6 +14,12 @@ const SEPARATORS = /[.:/#|~+\s\p{Cc}]/u;
 export function checkNodeName(name: string): void {
   if (name === START || name === END) {
     throw new GraphDefinitionError('INVALID_NAME', `"${name}" is reserved. Give the node another name.`);
+  }
+  if (name.length > MAX_NAME) {
+    throw new GraphDefinitionError(
+      'INVALID_NAME',
+      `A node's name has ${name.length} characters; ids are built from it. Use at most ${MAX_NAME}.`,
+    );
   }
   if (name === '' || SEPARATORS.test(name)) {
     const message = `"${name}" cannot name a node: ids are built from it. Leave out spaces and . : / # | ~ +`;
@@ -22,14 +30,17 @@ export function checkNodeName(name: string): void {
 /** Refuses a graph that could only fail when it runs. */
 export function checkGraph(options: CompileOptions<string>, schema: StateSchema<Fields>, shape: GraphShape): void {
   checkOptions(options);
+  checkActivityOptions(`Graph "${options.name}"`, options.activity);
+  for (const [name, { activity }] of shape.nodes) checkActivityOptions(`Node "${name}"`, activity);
   checkNames(shape);
+  checkGates(schema, shape);
   checkMessageKeys(schema, shape);
   checkReads(schema, shape);
   checkReachable(shape);
 }
 
 function checkOptions({ name, recursionLimit }: CompileOptions<string>): void {
-  if (!EXPORTABLE.test(name)) {
+  if (!EXPORTABLE.test(name) || name.length > MAX_NAME) {
     const message = `"${name}" cannot name a graph: its workflow is exported under that name. Use letters, digits, "_" and "$".`;
     throw new GraphDefinitionError('INVALID_NAME', message);
   }
@@ -77,6 +88,18 @@ function checkMessageKeys(schema: StateSchema<Fields>, { nodes }: GraphShape): v
     if (Object.hasOwn(schema.fields, node.messages)) continue;
     const message = `Node "${name}" keeps its conversation under "${node.messages}", which the state does not have. Add it: ${node.messages}: MessagesValue.`;
     throw new GraphDefinitionError('INVALID_STATE_SCHEMA', message);
+  }
+}
+
+// What a gate lets pass is handed to the tool node itself, which takes nothing else for approved.
+function checkGates(schema: StateSchema<Fields>, { nodes }: GraphShape): void {
+  for (const [name, node] of nodes) {
+    if (node.kind !== 'workflow' || !node.gate) continue;
+    const { approved, messages } = node.gate;
+    const target = nodes.get(approved);
+    if (Object.hasOwn(schema.fields, messages) && target?.kind === 'tools' && target.messages === messages) continue;
+    const message = `The gate "${name}" sends approved calls to "${approved}", which must be a tool node with the same conversation, "${messages}". Make it toolNode({ tools: […] }).`;
+    throw new GraphDefinitionError('INVALID_OPTION', message);
   }
 }
 

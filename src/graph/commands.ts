@@ -78,6 +78,8 @@ export interface NoCommand {
 export interface Interrupt<V = unknown> {
   readonly id: string;
   readonly value: V;
+  /** Why the last answer was sent back, where one was. */
+  readonly rejected?: string;
 }
 
 /** True where a run returned because it waits for an answer. */

@@ -25,7 +25,7 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
   readonly recursionLimit: number;
   /** Activity options of nodes that set none. */
   readonly activity: NodeActivityOptions;
-  /** Changes when nodes, edges or state keys do: tells a run of an older graph from one of this. */
+  /** Changes when nodes, edges, joins, what nodes read, or state keys do: tells a run of an older graph from one of this. */
   readonly fingerprint: string;
   /** Type only: the nodes. */
   declare readonly Nodes: N;
@@ -39,7 +39,15 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
     this.recursionLimit = options.recursionLimit ?? DEFAULT_RECURSION_LIMIT;
     this.activity = options.activity ?? {};
     this.fingerprint = digestOf({
-      nodes: sorted(this.nodeList().map(({ name, kind }) => [name, kind])),
+      nodes: sorted(
+        [...shape.nodes].map(([name, node]) => [
+          name,
+          node.kind,
+          String(node.defer ?? false),
+          ...(node.reads ?? ['*']),
+        ]),
+      ),
+      joins: sorted(shape.joins.map(({ from, to }) => [...from].sort().concat(to))),
       edges: sorted(this.edgeList().map(({ from, to, conditional }) => [from, to, String(conditional)])),
       state: Object.keys(schema.fields).sort(),
     }).slice(0, 12);

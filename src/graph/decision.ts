@@ -4,6 +4,9 @@ import type { ErrorCode } from './errors';
 import { explainMismatch } from './explain-mismatch';
 import { isJsonObject, toJson, type Json, type JsonObject } from './json';
 import { parseQuestionId } from './question';
+import { bytesOf, inMegabytes } from './size-limit';
+
+const MAX_DECISION_BYTES = 1_500_000;
 
 /** What a decision may say beside its answer. Every part is optional. */
 const DecisionDetails = z.strictObject({
@@ -58,6 +61,8 @@ export interface DecisionRecord {
   readonly verdict: Verdict;
   /** When the verdict fell, ISO 8601. */
   readonly at: string;
+  /** Set where the node sent the answer back after all: its question opened again. */
+  readonly sentBack?: { readonly question: string; readonly reason: string };
 }
 
 /**
@@ -66,13 +71,27 @@ export interface DecisionRecord {
  * @throws {DecisionRefusedError} `DECISION_MALFORMED`, saying what is wrong with it.
  */
 export function readDecision(request: unknown, via: string): Decision {
-  const parsed = DecisionRequest.safeParse(request);
+  const parsed = DecisionRequest.safeParse(bounded(request));
   if (!parsed.success) throw malformed(explainMismatch(parsed.error));
   const { question, node } = parsed.data;
   if (question !== undefined && node !== undefined) throw malformed('it names a question and a node; name one');
   const decision = { ...parsed.data, via };
   answersById(decision);
   return decision;
+}
+
+// Before the schema looks at it: nothing here may fail, or grow, inside the run.
+function bounded(request: unknown): Json {
+  let json: Json;
+  try {
+    json = toJson(request);
+  } catch (error) {
+    throw malformed(messageOf(error));
+  }
+  const bytes = bytesOf(json);
+  if (bytes <= MAX_DECISION_BYTES) return json;
+  const message = `The decision takes ${inMegabytes(bytes)}; at most ${inMegabytes(MAX_DECISION_BYTES)} can be carried. Send an id instead of the thing. Nothing changed.`;
+  throw new DecisionRefusedError('ANSWER_TOO_LARGE', message);
 }
 
 /**

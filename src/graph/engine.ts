@@ -4,7 +4,7 @@ import type { Decision, DecisionRecord, Verdict } from './decision';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
 import { AbeyanceError, GraphRunError } from './errors';
 import { openQuestions } from './judge';
-import { applyKept, decide, expireKept } from './ledger';
+import { applyKept, decide, expireKept, noteSentBack } from './ledger';
 import { toJson, type Json, type JsonObject } from './json';
 import type { NodeDefinition } from './node-definition';
 import type { CompletedOutcome, Outcome } from './outcome';
@@ -149,7 +149,7 @@ export class GraphEngine {
     switch (outcome.kind) {
       case 'completed':
         this.complete(task, outcome);
-        this.state = expireKept(this.graph, this.state, at);
+        this.state = expireKept(this.graph, this.state, task, at);
         return;
       case 'interrupted':
         this.replace({ ...task, phase: 'waiting', open: this.asOpen(task, outcome.questions, at), once: outcome.once });
@@ -159,6 +159,7 @@ export class GraphEngine {
         const answers = task.answers.filter(({ id }) => id !== outcome.question);
         const again = this.reopened(task, outcome.question, outcome.reason);
         this.replace({ ...task, phase: 'waiting', answers, open: [again], once: outcome.once });
+        this.state = noteSentBack(this.state, outcome.question, outcome.reason);
         this.state = applyKept(this.graph, this.state, at);
         return;
       }

@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'STATE_UNKNOWN_KEY'
   | 'STATE_INVALID'
   | 'STATE_CONCURRENT_UPDATE'
+  | 'STATE_TOO_LARGE'
   | 'INVALID_NODE_RETURN'
   // the run failed
   | 'NODE_FAILED'
@@ -41,12 +42,14 @@ export type ErrorCode =
   | 'OUTSIDE_NODE'
   | 'ALREADY_PAUSED'
   | 'DUPLICATE_KEY'
+  | 'REJECTION_AMBIGUOUS'
   // a decision was refused
   | 'DECISION_MALFORMED'
   | 'DECISION_ID_REUSED'
   | 'NOTHING_PENDING'
   | 'ANSWER_AMBIGUOUS'
   | 'ANSWER_INVALID'
+  | 'ANSWER_TOO_LARGE'
   | 'QUESTION_UNKNOWN'
   | 'QUESTION_SETTLED'
   | 'QUESTION_CHANGED'

@@ -25,6 +25,8 @@ export interface StateSnapshot<S = Readonly<Record<string, unknown>>> {
     /** Where this was read: from the run itself, or from what it last published while no worker could be asked. */
     readonly source: 'run' | 'memo' | 'result';
     readonly runId?: string;
+    /** Set where the values were too large to be sent, and are left out. */
+    readonly omitted?: { readonly bytes: number };
     /** Why the run failed, where it did. */
     readonly error?: { readonly code: string; readonly message: string };
   };

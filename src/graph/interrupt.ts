@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { digestOf } from './digest';
-import { explainMismatch } from './explain-mismatch';
-import { NodeContextError, StateError, messageOf } from './errors';
+import { explainMismatch, shortened } from './explain-mismatch';
+import { NodeContextError, StateError } from './errors';
 import { NotJsonError, toJson, type Json } from './json';
-import { currentNodeRun, type NodeInfo, type NodeRun } from './node-run';
+import type { NodeInfo, NodeRun } from './node-run';
+import { refuseAfterPause, runningNode } from './running-node';
 import type { Answer, ApprovalDecision, AskedQuestion, QuestionKind } from './question';
 
 /** How a question is asked. */
@@ -62,7 +63,7 @@ export function interrupt(value: unknown, options: InterruptOptions<z.ZodType | 
   const question = ask(run, value, options);
   const answer = run.answers.findLast(({ id }) => id === question.id);
   if (!answer) return pause(run, question);
-  run.lastAnswer = answer;
+  run.handedOver.push(answer);
   return options.schema ? fitting(run, question, answer, options.schema) : toJson(answer.value);
 }
 
@@ -135,51 +136,38 @@ function sendBack(run: NodeRun, id: string, reason: string): never {
   throw new GraphInterrupt(`the answer to ${id} was sent back: ${reason}`);
 }
 
-/**
- * Sends the last answer back with a reason and asks again.
- *
- * The question opens once more under its id, showing the reason; the answer stays on record as rejected and is never
- * handed over again.
- *
- * @throws {NodeContextError} `OUTSIDE_NODE` when no node is running, or none of its questions has been answered.
- * @example if (count > stock) rejectAnswer(`only ${stock} left`);
- */
-export function rejectAnswer(reason: string): never {
-  const run = runningNode('rejectAnswer');
-  if (!run.lastAnswer) {
-    throw new NodeContextError(
-      'OUTSIDE_NODE',
-      'rejectAnswer found no answer to reject. Call it after interrupt has returned one.',
-    );
-  }
-  return sendBack(run, run.lastAnswer.id, reason);
+/** Which answer is sent back. */
+export interface RejectOptions {
+  /** The key of its question; needed where this run of the body has been given several answers. */
+  readonly key?: string;
 }
 
 /**
- * Runs a side effect before a question just once, however often the body runs again.
+ * Sends an answer back with a reason and asks again.
  *
- * The result is recorded as soon as it is there and carried with the pause. Between the effect and the record lies a
- * moment in which a crash repeats it: hand `nodeContext().idempotencyKey` to the service to cover that too.
+ * The question opens once more under its id, showing the reason; the answer stays on record as sent back and is never
+ * handed over again. With several answers at hand, `key` says which one is meant.
  *
- * @throws {NodeContextError} `OUTSIDE_NODE`, `ALREADY_PAUSED`.
- * @throws {StateError} `STATE_NOT_JSON` when the result cannot be recorded.
- * @example const ticket = await once('ticket', () => createTicket(state.item));
+ * @throws {NodeContextError} `OUTSIDE_NODE` when no node is running, or there is no such answer; `REJECTION_AMBIGUOUS`
+ *   when there are several and none was named.
+ * @example if (count > stock) rejectAnswer(`only ${stock} left`, { key: 'count' });
  */
-export async function once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-  const run = runningNode('once');
-  refuseAfterPause(run, 'once', run.phase !== 'running');
-  if (run.once.has(key)) return toJson(run.once.get(key)) as T;
-  const result = await effect();
-  let json: Json;
-  try {
-    json = result === undefined ? null : toJson(result);
-  } catch (error) {
-    const message = `once("${key}") in "${run.info.node}" gave a result that cannot be recorded: ${messageOf(error)}. Return plain JSON.`;
-    throw new StateError('STATE_NOT_JSON', message, run.info.node, key, { cause: error });
+export function rejectAnswer(reason: string, { key }: RejectOptions = {}): never {
+  const run = runningNode('rejectAnswer');
+  const base = `${run.info.task}:${key ?? ''}`;
+  const meant =
+    key === undefined ? run.handedOver : run.handedOver.filter(({ id }) => id === base || id.startsWith(`${base}~`));
+  const [answer, ...more] = meant;
+  if (answer && (more.length === 0 || key !== undefined))
+    return sendBack(run, (meant.at(-1) ?? answer).id, shortened(reason));
+  if (answer) {
+    const message = `"${run.info.node}" was given several answers; rejectAnswer must say which: rejectAnswer(reason, { key }). Their questions: ${meant.map(({ id }) => id).join(', ')}.`;
+    throw new NodeContextError('REJECTION_AMBIGUOUS', message);
   }
-  run.once.set(key, json);
-  run.ports.saveOnce(Object.fromEntries(run.once));
-  return toJson(json) as T;
+  throw new NodeContextError(
+    'OUTSIDE_NODE',
+    'rejectAnswer found no such answer. Call it after interrupt has returned one.',
+  );
 }
 
 /** What a node's body may know of itself. */
@@ -197,17 +185,4 @@ export interface NodeContext extends NodeInfo {
 export function nodeContext(): NodeContext {
   const run = runningNode('nodeContext');
   return { ...run.info, signal: run.ports.signal };
-}
-
-function runningNode(word: string): NodeRun {
-  const run = currentNodeRun();
-  if (run) return run;
-  const message = `${word} was called where no node is running. Call it in the body of a node, not in a router, a reducer or a callback that outlives it.`;
-  throw new NodeContextError('OUTSIDE_NODE', message);
-}
-
-function refuseAfterPause(run: NodeRun, word: string, refused: boolean): void {
-  if (!refused) return;
-  const message = `"${run.info.node}" has paused already, or ended; ${word} does nothing more in this run of its body. Do not catch what interrupt throws.`;
-  throw new NodeContextError('ALREADY_PAUSED', message);
 }

@@ -3,7 +3,11 @@ import { answersById, type Decision, type DecisionRecord, type Verdict } from '.
 import type { ErrorCode, OpenQuestion } from './errors';
 import { isJsonObject, type Json } from './json';
 import { parseQuestionId, type Answer, type ApprovalDecision, type Question } from './question';
+import { bytesOf, MAX_PAYLOAD_BYTES } from './size-limit';
+import type { Channels } from './state-schema';
 import type { Task } from './task';
+
+const ALWAYS_FITS = 10_000;
 
 /** What a decision is judged against. */
 export interface Situation {
@@ -11,6 +15,8 @@ export interface Situation {
   readonly step: number;
   readonly tasks: readonly Task[];
   readonly ledger: readonly DecisionRecord[];
+  /** The state that nodes of this step see. */
+  readonly channels: Channels;
 }
 
 /** A verdict, with the answers it lets through. */
@@ -41,6 +47,12 @@ export function judge(situation: Situation, decision: Decision): Judgement {
 export function refuseReused(situation: Situation, { decisionId }: Decision): Judgement {
   const why = `Decision ${decisionId} was made already, and said something else. Give this one an id of its own.`;
   return refuse(situation, 'DECISION_ID_REUSED', why);
+}
+
+/** The verdict on a kept decision for which nothing can come any more. */
+export function refuseExpired(situation: Situation, { question, node }: Decision): Judgement {
+  const what = question === undefined ? `Node "${node}" ended without asking` : `Question ${question} was never asked`;
+  return refuse(situation, 'QUESTION_UNKNOWN', `${what}.`);
 }
 
 function judgeOne(situation: Situation, decision: Decision, value: Json | undefined): Judgement {
@@ -92,6 +104,13 @@ function answer(situation: Situation, question: Question, decision: Decision, va
   if (!answered) {
     return refuse(situation, 'ANSWER_INVALID', `Question ${question.id} asks for an approval: approve it or deny it.`);
   }
+  if (isTooMuch(situation, question, answered.value)) {
+    return refuse(
+      situation,
+      'ANSWER_TOO_LARGE',
+      `Question ${question.id} cannot take so large an answer beside its node's state. Send an id instead of the thing.`,
+    );
+  }
   const { id, digest } = question;
   const { by, note, via, decisionId } = decision;
   return {
@@ -108,6 +127,14 @@ function answer(situation: Situation, question: Question, decision: Decision, va
       },
     ],
   };
+}
+
+// The node is given state and answers together; over the limit, the run would end for an answer.
+function isTooMuch({ channels, tasks }: Situation, { task }: Question, value: Json): boolean {
+  const bytes = bytesOf(value);
+  if (bytes < ALWAYS_FITS) return false;
+  const given = tasks.find(({ id }) => id === task);
+  return bytes + bytesOf(given?.input ?? channels) + bytesOf(given?.answers) > MAX_PAYLOAD_BYTES;
 }
 
 function valueFor(
@@ -129,12 +156,12 @@ function approvalType(value: Json | undefined): ApprovalDecision['type'] | undef
   return type === 'approve' || type === 'deny' ? type : undefined;
 }
 
-// A question of this step may still come while its task runs; one of a later step always may.
+// A question of this step may still come while its task is not done; one of a later step always may.
 function mayStillCome({ graph, step, tasks }: Situation, id: string): boolean {
   const parsed = parseQuestionId(id);
   if (!parsed || !graph.shape.nodes.has(parsed.node)) return false;
   if (parsed.step !== step) return parsed.step > step;
-  return tasks.some((task) => id.startsWith(`${task.id}:`) && (task.phase === 'ready' || task.phase === 'running'));
+  return tasks.some((task) => id.startsWith(`${task.id}:`) && task.phase !== 'done');
 }
 
 /** True for a question of a task that has ended, or of a run that has. */

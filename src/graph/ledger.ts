@@ -2,7 +2,7 @@ import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
 import { digestOf } from './digest';
 import type { EngineSnapshot } from './engine-snapshot';
-import { canNoLongerCome, judge, openQuestions, refuseReused } from './judge';
+import { canNoLongerCome, judge, openQuestions, refuseExpired, refuseReused } from './judge';
 import { toJson } from './json';
 import type { Answer, Question } from './question';
 import type { Task } from './task';
@@ -22,7 +22,7 @@ export function decide(
   if (earlier?.digest === digest) return { state, verdict: earlier.verdict };
   const situation = { ...state, graph };
   const { verdict, answers } = earlier ? refuseReused(situation, decision) : judge(situation, decision);
-  const written = { ...state, ledger: [...state.ledger, { decision, digest, verdict, at }] };
+  const written = { ...state, ledger: [...state.ledger, { decision, digest, verdict: withoutContent(verdict), at }] };
   return { state: answers.reduce(accept, written), verdict };
 }
 
@@ -42,17 +42,34 @@ export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): E
   }, state);
 }
 
-/** Refuses kept decisions whose question can no longer be asked, for its task has ended without it. */
-export function expireKept(graph: AnyGraph, state: EngineSnapshot, at: string): EngineSnapshot {
+/** Refuses kept decisions for which nothing can come any more: their question's task, or their node's, has ended. */
+export function expireKept(graph: AnyGraph, state: EngineSnapshot, finished: Task, at: string): EngineSnapshot {
+  const over = state.tasks.length === 0;
   return state.ledger.reduce((before, { decision, verdict }, index) => {
-    const { question } = decision;
-    if (verdict.kind !== 'kept' || question === undefined || !canNoLongerCome(before, question)) return before;
-    return withVerdict(before, index, judge({ ...before, graph }, decision).verdict, at);
+    const { question, node } = decision;
+    const expired = question === undefined ? over || node === finished.node : canNoLongerCome(before, question);
+    if (verdict.kind !== 'kept' || !expired) return before;
+    return withVerdict(before, index, refuseExpired({ ...before, graph }, decision).verdict, at);
   }, state);
 }
 
+/** Notes on the decision that answered a question that its answer was sent back. */
+export function noteSentBack(state: EngineSnapshot, question: string, reason: string): EngineSnapshot {
+  const index = state.ledger.findLastIndex(
+    ({ verdict }) => verdict.kind === 'accepted' && verdict.questions.includes(question),
+  );
+  const record = state.ledger[index];
+  if (!record) return state;
+  return { ...state, ledger: state.ledger.with(index, { ...record, sentBack: { question, reason } }) };
+}
+
+// The questions' content is in the history once; the ledger travels with queries.
+function withoutContent(verdict: Verdict): Verdict {
+  return verdict.kind === 'refused' ? { ...verdict, open: [] } : verdict;
+}
+
 function withVerdict(state: EngineSnapshot, index: number, verdict: Verdict, at: string): EngineSnapshot {
-  const record: DecisionRecord = { ...(state.ledger[index] as DecisionRecord), verdict, at };
+  const record: DecisionRecord = { ...(state.ledger[index] as DecisionRecord), verdict: withoutContent(verdict), at };
   return { ...state, ledger: state.ledger.with(index, record) };
 }
 

@@ -48,8 +48,8 @@ export interface ActivityNode extends NodeOptions {
 export interface WorkflowNode extends NodeOptions {
   readonly kind: 'workflow';
   readonly fn: (state: any) => unknown;
-  /** The words the graph's picture shows beside the name. */
-  readonly label?: string;
+  /** On approval gates: where approved calls go, and the conversation they are in. */
+  readonly gate?: { readonly approved: string; readonly messages: string };
 }
 
 /** A node that is one model call. */

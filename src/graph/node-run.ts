@@ -33,9 +33,11 @@ export class NodeRun {
   phase: 'running' | 'pausing' | 'closed' = 'running';
   /** The answer that did not fit, and why. */
   rejected: { readonly id: string; readonly reason: string } | undefined;
-  /** The answer handed over last: what `rejectAnswer` speaks of. */
-  lastAnswer: Answer | undefined;
   readonly usedKeys = new Set<string>();
+  /** Effects of `once` that have begun and not ended, by key. */
+  readonly onceInFlight = new Map<string, Promise<unknown>>();
+  /** Every answer handed over in this attempt. */
+  readonly handedOver: Answer[] = [];
   private slots = 0;
 
   constructor(
@@ -45,6 +47,11 @@ export class NodeRun {
     readonly ports: NodePorts,
   ) {
     this.once = new Map(Object.entries(once));
+  }
+
+  /** Resolves when every effect that has begun has ended, however it did. */
+  async settleOnce(): Promise<void> {
+    if (this.onceInFlight.size > 0) await Promise.allSettled(this.onceInFlight.values());
   }
 
   /** The slot of a question without a key: its place among them. */

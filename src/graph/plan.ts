@@ -138,5 +138,5 @@ function expand(graph: AnyGraph, task: Task, channels: Channels): readonly Task[
   const state = decodeState(graph.schema, source, task.node, [definition.messages]);
   const calls = openToolCalls((state[definition.messages] ?? []) as readonly Message[]);
   if (calls.length === 0) return [{ ...task, phase: 'done', outcome: { kind: 'completed', updates: [], goto: [] } }];
-  return calls.map((call, index) => ({ ...task, id: `${task.id}.${index}`, group: task.id, call }));
+  return calls.map((call, index) => ({ ...task, id: `${task.id}.c${index}`, group: task.id, call }));
 }

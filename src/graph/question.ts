@@ -33,6 +33,8 @@ export interface Question extends AskedQuestion {
   readonly askedAt: string;
   /** Why the node sent the last answer back, where it did. */
   readonly rejected?: string;
+  /** True where `value` was too large to be shown here. */
+  readonly omitted?: true;
 }
 
 /** An answer on its way to the body that asked. */
@@ -48,6 +50,6 @@ export interface Answer {
 
 /** The step and node a question id speaks of, or undefined where it is no question id. */
 export function parseQuestionId(id: string): { readonly step: number; readonly node: string } | undefined {
-  const match = /^(\d+)\.([^.:]+)(?:\.\d+)*:./.exec(id);
+  const match = /^(\d+)\.([^.:]+)(?:\.c?\d+)*:./.exec(id);
   return match ? { step: Number(match[1]), node: match[2] as string } : undefined;
 }

@@ -38,12 +38,13 @@ export function attempt(run: NodeRun, body: () => unknown): Attempt | Promise<At
   try {
     result = withNodeRun(run, body);
   } catch (error) {
-    return failed(run, error);
+    return run.onceInFlight.size === 0 ? failed(run, error) : run.settleOnce().then(() => failed(run, error));
   }
   if (!isPromiseLike(result)) return returned(run, result);
+  // An effect that has begun must be on record before the pause is, or it would run again.
   return Promise.resolve(result).then(
-    (value) => returned(run, value),
-    (error: unknown) => failed(run, error),
+    (value) => run.settleOnce().then(() => returned(run, value)),
+    (error: unknown) => run.settleOnce().then(() => failed(run, error)),
   );
 }
 

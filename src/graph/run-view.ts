@@ -5,15 +5,20 @@ import { GraphRunError, type ErrorCode } from './errors';
 import type { Question } from './question';
 import type { Channels } from './state-schema';
 import type { Task } from './task';
+import { bytesOf, MAX_PAYLOAD_BYTES } from './size-limit';
 import { decodeState } from './write-state';
 
-/** A task of the current superstep, as it is shown. */
-export interface TaskView {
+/** A task of the current superstep, as it is recorded and sent. */
+export interface TaskLine {
   readonly id: string;
   readonly name: string;
   /** How often it has run: 1, and one more for each pause it came back from. */
   readonly visit: number;
   readonly status: Task['phase'];
+}
+
+/** A task of the current superstep, as it is shown: with its open questions. */
+export interface TaskView extends TaskLine {
   readonly interrupts: readonly Question[];
 }
 
@@ -23,8 +28,10 @@ export interface RunView {
   readonly step: number;
   readonly values: Channels;
   readonly next: readonly string[];
-  readonly tasks: readonly TaskView[];
+  readonly tasks: readonly TaskLine[];
   readonly questions: readonly Question[];
+  /** Set where the values, and if need be what the questions ask, were too large to send. */
+  readonly omitted?: { readonly bytes: number };
 }
 
 /** A run that has not begun, or could not. */
@@ -37,15 +44,31 @@ export function viewOf(engine: GraphEngine): RunView {
     step: engine.step,
     values: engine.values(),
     next: engine.next(),
-    tasks: engine.tasks.map(({ id, node, visit, phase, open }) => ({
-      id,
-      name: node,
-      visit,
-      status: phase,
-      interrupts: open,
-    })),
+    tasks: engine.tasks.map(({ id, node, visit, phase }) => ({ id, name: node, visit, status: phase })),
     questions: engine.questions(),
   };
+}
+
+/** The tasks of a view, each with its questions. */
+export function tasksShown({ tasks, questions }: RunView): readonly TaskView[] {
+  return tasks.map((task) => ({ ...task, interrupts: questions.filter((question) => question.task === task.id) }));
+}
+
+/**
+ * A view that can be sent: one over the limit goes without its values, and if that is not enough without what its
+ * questions ask. Temporal would end the run for a reply that is too large.
+ */
+export function sendable(view: RunView): RunView {
+  const bytes = bytesOf(view);
+  if (bytes <= MAX_PAYLOAD_BYTES) return view;
+  const bare: RunView = { ...view, values: {}, omitted: { bytes } };
+  if (bytesOf(bare) <= MAX_PAYLOAD_BYTES) return bare;
+  return { ...bare, questions: view.questions.map(withoutContent) };
+}
+
+/** A question without what it asks, where that is too large to show: id and digest still tell which it is. */
+export function withoutContent({ schema: _, ...question }: Question): Question {
+  return { ...question, value: null, omitted: true };
 }
 
 /** Where a run stopped, as it is sent to whoever waits for it. */
@@ -66,7 +89,11 @@ export function resultOf(graph: AnyGraph | undefined, stop: Stop): Record<string
     case 'done':
       return decodeValues(graph, stop.view.values);
     case 'paused': {
-      const questions = stop.view.questions.map(({ id, value }) => ({ id, value }));
+      const questions = stop.view.questions.map(({ id, value, rejected }) => ({
+        id,
+        value,
+        ...(rejected && { rejected }),
+      }));
       return { ...decodeValues(graph, stop.view.values), [INTERRUPT]: questions };
     }
     default:

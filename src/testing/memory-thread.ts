@@ -6,7 +6,7 @@ import { GraphEngine, type Dispatch } from '../graph/engine';
 import type { StartOptions } from '../graph/engine-snapshot';
 import { AbeyanceError, DecisionRefusedError, GraphRunError, ThreadError, messageOf } from '../graph/errors';
 import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } from '../graph/graph-runner';
-import { decodeValues, EMPTY_VIEW, resultOf, viewOf, type RunView, type Stop } from '../graph/run-view';
+import { decodeValues, EMPTY_VIEW, resultOf, tasksShown, viewOf, type RunView, type Stop } from '../graph/run-view';
 import { runTaskInMemory } from './run-task-in-memory';
 
 /** A thread that lives in this process: one engine, driven as tasks end and decisions come. */
@@ -63,7 +63,7 @@ export class MemoryThread implements GraphThread {
     return {
       values: decodeValues(this.graph, view.values),
       next: view.next,
-      tasks: view.tasks,
+      tasks: tasksShown(view),
       interrupts: this.failure ? [] : view.questions,
       status: this.failure ? 'failed' : view.status,
       metadata: {

@@ -29,3 +29,4 @@ export { Checkpoint, Note, Run, Stop, Totals, Trace } from './trace';
 export { traceOf, type TraceOptions } from './trace-of';
 export { WireExchange } from './wire-exchange';
 export { renderText, type TextOptions } from './render-text';
+export { renderHtml, type ChapterToRender, type VariantToRender } from './html/render-html';

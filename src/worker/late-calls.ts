@@ -25,7 +25,7 @@ export function surviveLateCalls(warn: (message: string) => void): () => void {
 }
 
 function onRejection(reason: unknown): void {
-  if (isGraphInterrupt(reason) || reason instanceof NodeContextError) {
+  if (isGraphInterrupt(reason) || (reason instanceof NodeContextError && reason.code === 'ALREADY_PAUSED')) {
     const message = `A node's body left a branch behind that asked a question after the body had settled; it was ignored. Await every branch. ${String(reason)}`;
     const [first] = serving;
     first?.warn(message);

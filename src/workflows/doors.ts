@@ -8,7 +8,7 @@ import {
 } from '../graph/decision';
 import { AbeyanceError, DecisionRefusedError, ThreadError } from '../graph/errors';
 import type { Json } from '../graph/json';
-import type { Stop } from '../graph/run-view';
+import { sendable, type Stop } from '../graph/run-view';
 import { toFailure } from './failures';
 import type { GraphRun } from './graph-run';
 import {
@@ -40,8 +40,8 @@ const PAYLOAD = 'Payload optional: { question?, node?, digest?, by?, note?, deci
 export function openDoors(run: GraphRun): void {
   openSignals(run);
   openUpdates(run);
-  setHandler(stateQuery, () => run.view(), { description: 'Where the run stands.' });
-  setHandler(pendingQuery, () => run.view().questions, { description: 'The open questions.' });
+  setHandler(stateQuery, () => sendable(run.view()), { description: 'Where the run stands.' });
+  setHandler(pendingQuery, () => sendable(run.view()).questions, { description: 'The open questions.' });
   setHandler(decisionsQuery, () => run.decisions(), { description: 'Every decision and what became of it.' });
   setHandler(graphQuery, () => run.graph.describe(), { description: 'The nodes and edges of the graph.' });
 }

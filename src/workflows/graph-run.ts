@@ -11,12 +11,14 @@ import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
 import { GraphDefinitionError, messageOf } from '../graph/errors';
 import type { Outcome } from '../graph/outcome';
-import { EMPTY_VIEW, viewOf, type RunView, type Stop } from '../graph/run-view';
+import { refuseTooLarge } from '../graph/size-limit';
+import { EMPTY_VIEW, sendable, viewOf, type RunView, type Stop } from '../graph/run-view';
 import type { Channels } from '../graph/state-schema';
 import { toNodeFailure, toRunFailure } from './failures';
 import { Inbox } from './inbox';
-import { PendingInTheOpen } from './pending-in-the-open';
+import { PendingInTheOpen, type RunEnd } from './pending-in-the-open';
 import { runTask } from './run-task';
+import { TaskAllowance } from './task-allowance';
 import { turn } from './turn';
 
 /** What a run takes over from the thread's earlier run. */
@@ -39,6 +41,8 @@ export class GraphRun {
   stop: Stop | undefined;
   private engine: GraphEngine | undefined;
   private arrivals: Arrival[] = [];
+  private readonly backlog: Dispatch[] = [];
+  private readonly allowance = new TaskAllowance();
   private readonly inbox = new Inbox();
   private readonly unreadable: DecisionRecord[] = [];
   private readonly open: PendingInTheOpen;
@@ -77,13 +81,12 @@ export class GraphRun {
       this.checkName();
       const engine = (this.engine = GraphEngine.start(this.graph, input, carry));
       await this.drive(engine);
-      this.open.publish(this.view());
-      await this.close({ kind: 'done', view: this.view() });
+      refuseTooLarge('The result', engine.values(), this.graph.name);
+      await this.close({ kind: 'done', view: sendable(this.view()) }, 'done');
       return engine.values();
     } catch (thrown) {
       const failure = isCancellation(thrown) ? (thrown as Error) : toRunFailure(thrown);
-      this.open.publish({ ...this.view(), questions: [] });
-      await this.close(asStop(failure));
+      await this.close(asStop(failure), isCancellation(failure) ? 'cancelled' : 'failed');
       throw failure;
     }
   }
@@ -108,10 +111,13 @@ export class GraphRun {
     }
   }
 
-  // A workflow-side body may settle at once and make the next task ready, hence the loop.
+  // A workflow-side body may settle at once and make the next task ready, hence the loop. What does not fit into this
+  // workflow task waits for the next, which the end of a task that did fit will bring.
   private runReady(engine: GraphEngine): void {
-    for (let ready = engine.take(); ready.length > 0; ready = engine.take()) {
-      for (const dispatch of ready) this.run(engine, dispatch);
+    for (let ready = engine.take(); ready.length > 0; ready = engine.take()) this.backlog.push(...ready);
+    while (this.backlog.length > 0 && this.allowance.takes(this.backlog[0] as Dispatch)) {
+      this.run(engine, this.backlog.shift() as Dispatch);
+      this.backlog.push(...engine.take());
     }
   }
 
@@ -125,10 +131,17 @@ export class GraphRun {
     } catch (thrown) {
       throw toNodeFailure(node, thrown);
     }
-    if (!(outcome instanceof Promise)) return engine.settle(id, outcome, now());
+    if (!(outcome instanceof Promise)) {
+      this.allowance.release();
+      return engine.settle(id, outcome, now());
+    }
+    const arrive = (end: Arrival['end']): void => {
+      this.allowance.release();
+      this.arrivals.push({ task: id, node, end });
+    };
     outcome.then(
-      (settled) => this.arrivals.push({ task: id, node, end: { outcome: settled } }),
-      (thrown: unknown) => this.arrivals.push({ task: id, node, end: { thrown } }),
+      (settled) => arrive({ outcome: settled }),
+      (thrown: unknown) => arrive({ thrown }),
     );
   }
 
@@ -142,7 +155,7 @@ export class GraphRun {
   }
 
   private judge(engine: GraphEngine, decision: Decision): Verdict {
-    const verdict = engine.decide(decision, now());
+    const verdict = judged(engine, decision);
     if (verdict.kind === 'accepted') this.stop = undefined;
     if (verdict.kind === 'refused' && decision.via === 'signal')
       log.warn('a decision was refused', { reason: verdict.message });
@@ -153,12 +166,13 @@ export class GraphRun {
   private rest(engine: GraphEngine): void {
     const view = viewOf(engine);
     this.open.publish(view);
-    if (view.status === 'waiting') this.stop = { kind: 'paused', view };
+    if (view.status === 'waiting') this.stop = { kind: 'paused', view: sendable(view) };
   }
 
   // Handlers that wait for a stop must reply before the run closes, or their callers get an error instead.
-  private async close(stop: Stop): Promise<void> {
+  private async close(stop: Stop, end: RunEnd): Promise<void> {
     this.ended = true;
+    this.open.publish(this.view(), end);
     this.stop = stop;
     this.inbox.drain(() => this.tooLate());
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
@@ -167,6 +181,16 @@ export class GraphRun {
   private tooLate(): Verdict {
     const message = `The run has ended; there is nothing left to decide on thread "${workflowInfo().workflowId}". Nothing changed.`;
     return { kind: 'refused', code: 'THREAD_FINISHED', message, open: [] };
+  }
+}
+
+// A decision comes from outside: whatever it makes the engine throw is its own refusal, never the run's end.
+function judged(engine: GraphEngine, decision: Decision): Verdict {
+  try {
+    return engine.decide(decision, now());
+  } catch (error) {
+    const message = `The decision cannot be judged: ${messageOf(error)}. Nothing changed.`;
+    return { kind: 'refused', code: 'DECISION_MALFORMED', message, open: [] };
   }
 }
 

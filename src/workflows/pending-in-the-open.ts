@@ -3,9 +3,10 @@ import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } f
 import { digestOf } from '../graph/digest';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Question } from '../graph/question';
-import type { RunView } from '../graph/run-view';
+import { withoutContent, type RunView } from '../graph/run-view';
+import { bytesOf } from '../graph/size-limit';
 
-/** `running`, or `waiting` while a question is open. */
+/** `running`, `waiting` while a question is open, and at the end `done`, `failed` or `cancelled`. */
 export const statusAttribute = defineSearchAttributeKey('AbeyanceStatus', 'KEYWORD');
 
 /** The nodes whose questions are open. */
@@ -19,11 +20,12 @@ const MAX_VALUES = 16 * 1024;
 const MAX_QUESTIONS = 64 * 1024;
 const MAX_SHOWN = 4 * 1024;
 
-/** Stands in the memo for a question's content where that is too large for it. */
-export const TOO_LARGE = 'too large to show here';
+/** How a run ended. */
+export type RunEnd = 'done' | 'failed' | 'cancelled';
 
 /** Where a run stands, as its memo tells anyone without a worker. */
-export interface PublishedView extends Omit<RunView, 'values' | 'tasks'> {
+export interface PublishedView extends Omit<RunView, 'values' | 'tasks' | 'status'> {
+  readonly status: RunView['status'] | RunEnd;
   readonly graph: string;
   readonly fingerprint: string;
   /** The values, where they are small; else only their digest. */
@@ -34,7 +36,7 @@ export interface PublishedView extends Omit<RunView, 'values' | 'tasks'> {
 /**
  * Makes a run's questions visible without a worker of ours: in the memo, in search attributes, in the Temporal UI.
  *
- * One memo event and one search-attribute event each time the open questions change. A namespace that does not know
+ * One memo event and one search-attribute event each time the open questions change, and at the end. A namespace that does not know
  * the search attributes stalls nothing: they are written only where the starter could set one.
  */
 export class PendingInTheOpen {
@@ -42,43 +44,38 @@ export class PendingInTheOpen {
 
   constructor(private readonly graph: AnyGraph) {}
 
-  publish(view: RunView): void {
+  /** Shows the open questions where they have changed, and in any case how the run ended. */
+  publish(view: RunView, end?: RunEnd): void {
     const ids = view.questions.map(({ id, digest, rejected }) => `${id} ${digest} ${rejected ?? ''}`).join('\n');
-    if (ids === this.published) return;
+    if (end === undefined && ids === this.published) return;
     this.published = ids;
-    upsertMemo({ [MEMO_KEY]: this.publishedView(view) });
-    if (workflowInfo().typedSearchAttributes.get(statusAttribute) !== undefined) this.upsertAttributes(view);
-    setCurrentDetails(view.questions.map(inMarkdown).join('\n\n---\n\n'));
+    upsertMemo({ [MEMO_KEY]: this.publishedView(end ? { ...view, questions: [] } : view, end) });
+    if (workflowInfo().typedSearchAttributes.get(statusAttribute) !== undefined)
+      this.upsertAttributes(end ? [] : view.questions, end);
+    setCurrentDetails(end ? '' : view.questions.map(inMarkdown).join('\n\n---\n\n'));
   }
 
-  private publishedView({ values, tasks: _, ...view }: RunView): PublishedView {
+  private publishedView({ values, tasks: _, ...view }: RunView, end: RunEnd | undefined): PublishedView {
     const { name, fingerprint } = this.graph;
-    const questions = sizeOf(view.questions) <= MAX_QUESTIONS ? view.questions : view.questions.map(withoutContent);
-    const small = sizeOf(values) <= MAX_VALUES;
+    const questions = bytesOf(view.questions) <= MAX_QUESTIONS ? view.questions : view.questions.map(withoutContent);
+    const small = bytesOf(values) <= MAX_VALUES;
     return {
       graph: name,
       fingerprint,
       ...view,
+      status: end ?? view.status,
       questions,
       ...(small ? { values } : { valuesDigest: digestOf(values) }),
     };
   }
 
-  private upsertAttributes({ questions }: RunView): void {
+  private upsertAttributes(questions: readonly Question[], end: RunEnd | undefined): void {
     const nodes = [...new Set(questions.map(({ node }) => node))];
     upsertSearchAttributes([
-      { key: statusAttribute, value: nodes.length > 0 ? 'waiting' : 'running' },
+      { key: statusAttribute, value: end ?? (nodes.length > 0 ? 'waiting' : 'running') },
       { key: waitingForAttribute, value: nodes.length > 0 ? nodes : null },
     ]);
   }
-}
-
-function sizeOf(value: unknown): number {
-  return JSON.stringify(value).length;
-}
-
-function withoutContent({ schema: _, ...question }: Question): Question {
-  return { ...question, value: TOO_LARGE };
 }
 
 function inMarkdown({ node, value, id, kind, rejected }: Question): string {

@@ -10,6 +10,7 @@ import type { Json } from '../graph/json';
 import type { Outcome } from '../graph/outcome';
 import { runBody } from '../graph/run-body';
 import { unknownToolOutcome } from '../graph/tool-messages';
+import { refuseTooLarge } from '../graph/size-limit';
 import { decodeState } from '../graph/write-state';
 import type { JsonObject } from '../graph/json';
 
@@ -73,12 +74,15 @@ function runActivity(owner: TaskOwner, dispatch: Dispatch, type: string, name: s
   const activity = activities[type] as NodeActivity & {
     executeWithOptions(o: ActivityOptions, args: unknown[]): Promise<Outcome>;
   };
+  const args = [inputOf(dispatch), nodeCallOf(dispatch, owner.idempotencyKey)];
+  refuseTooLarge('The input', args, task.node);
   const summary = task.visit > 1 ? `${name} · after the answer` : name;
-  return activity.executeWithOptions({ summary }, [inputOf(dispatch), nodeCallOf(dispatch, owner.idempotencyKey)]);
+  return activity.executeWithOptions({ summary }, args);
 }
 
 function activityOptions(graph: NodeActivityOptions, node: NodeActivityOptions = {}): ActivityOptions {
   const retry = { maximumAttempts: 3, ...graph.retry, ...node.retry };
-  const nonRetryableErrorTypes = [...NEVER_RETRIED, ...(retry.nonRetryableErrorTypes ?? [])];
+  const named = [...(graph.retry?.nonRetryableErrorTypes ?? []), ...(node.retry?.nonRetryableErrorTypes ?? [])];
+  const nonRetryableErrorTypes = [...NEVER_RETRIED, ...named];
   return { ...DEFAULTS, ...graph, ...node, retry: { ...retry, nonRetryableErrorTypes } };
 }

@@ -69,18 +69,41 @@ describe('rejectAnswer', () => {
     expect((await resume(run, 5)).answer).toBe(5);
   });
 
-  test('speaks of the answer handed over last, and keeps those before', async () => {
+  test('sends back the answer it names, and keeps the others', async () => {
     const run = asking(() => {
-      const item = interrupt('what?');
-      const count = interrupt('how many?');
-      if (count > 5) rejectAnswer('too many');
-      return [item, count];
+      const count = interrupt('how many?', { key: 'count' });
+      const address = interrupt('where to?', { key: 'address' });
+      if (count > 3) rejectAnswer('only 3 left', { key: 'count' });
+      return [count, address];
     });
     await run.invoke();
-    await resume(run, 'widgets');
-    await resume(run, 9);
-    expect(await open(run)).toEqual([{ id: '1.ask:1', rejected: 'too many' }]);
-    expect((await resume(run, 1)).answer).toEqual(['widgets', 1]);
+    await resume(run, 10);
+    await resume(run, 'here');
+    expect(await open(run)).toEqual([{ id: '1.ask:count', rejected: 'only 3 left' }]);
+    expect((await resume(run, 2)).answer).toEqual([2, 'here']);
+  });
+
+  test('must name one where the body was given several, for it would send back the wrong one', async () => {
+    const run = asking(() => {
+      const count = interrupt('how many?', { key: 'count' });
+      interrupt('where to?', { key: 'address' });
+      if (count > 3) rejectAnswer('only 3 left');
+    });
+    await run.invoke();
+    await resume(run, 10);
+    await expect(resume(run, 'here')).rejects.toMatchObject({ code: 'REJECTION_AMBIGUOUS' });
+  });
+
+  test('is on record with the decision that gave the answer', async () => {
+    const run = asking(() => {
+      if (interrupt('how many?') > 3) rejectAnswer('only 3 left');
+    });
+    await run.invoke();
+    await resume(run, 10);
+    expect((await run.thread().decisions())[0]).toMatchObject({
+      verdict: { kind: 'accepted' },
+      sentBack: { question: '1.ask:0', reason: 'only 3 left' },
+    });
   });
 
   test('works though the body swallows what it throws', async () => {

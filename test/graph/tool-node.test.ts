@@ -32,8 +32,8 @@ describe('a tool node', () => {
       return `result ${n}`;
     });
     expect(await results(run, call('c1', { n: 1 }), call('c2', { n: 2 }))).toEqual([
-      { id: '1.tools.0/0', role: 'tool', name: 'work', tool_call_id: 'c1', content: 'result 1', status: 'success' },
-      { id: '1.tools.1/0', role: 'tool', name: 'work', tool_call_id: 'c2', content: 'result 2', status: 'success' },
+      { id: '1.tools.c0/0', role: 'tool', name: 'work', tool_call_id: 'c1', content: 'result 1', status: 'success' },
+      { id: '1.tools.c1/0', role: 'tool', name: 'work', tool_call_id: 'c2', content: 'result 2', status: 'success' },
     ]);
   });
 
@@ -187,14 +187,14 @@ describe('a tool that asks', () => {
   test('pauses its own call alone, and gets its own answer', async () => {
     const run = working(asking);
     await run.invoke(says(call('c1', { n: 1 }), call('c2', { n: 2 })));
-    const { messages } = await resume(run, { '1.tools.1:0': 'no', '1.tools.0:0': 'yes' });
+    const { messages } = await resume(run, { '1.tools.c1:0': 'no', '1.tools.c0:0': 'yes' });
     expect(messages.slice(1).map(({ content }: any) => content)).toEqual(['1: yes', '2: no']);
   });
 
   test('is not an error for the model, nor a failure', async () => {
     const run = working(asking, { onToolError: 'fail' });
     await run.invoke(says(call('c1')));
-    expect(await openIds(run)).toEqual(['1.tools.0:0']);
+    expect(await openIds(run)).toEqual(['1.tools.c0:0']);
   });
 
   test('can be answered by id where a Send has brought it to its node', async () => {
@@ -205,8 +205,8 @@ describe('a tool that asks', () => {
     const graph = buildGraph({ state: { messages: MessagesValue }, nodes, routers });
     const run = inMemory(graph, {}, { nodes: [], graphs: [graph], tools: [implementTool(work, asking)] });
     await run.invoke();
-    expect(await openIds(run)).toEqual(['1.tools.0.0:0', '1.tools.1.0:0']);
-    const { messages } = await resume(run, { '1.tools.0.0:0': 'first', '1.tools.1.0:0': 'second' });
+    expect(await openIds(run)).toEqual(['1.tools.0.c0:0', '1.tools.1.c0:0']);
+    const { messages } = await resume(run, { '1.tools.0.c0:0': 'first', '1.tools.1.c0:0': 'second' });
     expect(messages.map(({ content }: any) => content)).toEqual(['1: first', '1: second']);
   });
 });

@@ -2,6 +2,7 @@ import { graphWorkflow } from 'abeyance/workflow';
 import * as asking from './asking-graphs';
 import * as failures from './failing-graphs';
 import * as graphs from './graphs';
+import * as sizes from './large-graphs';
 import * as modelling from './model-graphs';
 
 export * from '../../examples/interrupt-chapter/workflows';
@@ -23,3 +24,7 @@ export const picky = graphWorkflow(failures.picky);
 export const chat = graphWorkflow(modelling.chat);
 export const errands = graphWorkflow(modelling.errands);
 export const strict_errands = graphWorkflow(modelling.strict_errands);
+
+export const large = graphWorkflow(sizes.large);
+export const wide = graphWorkflow(sizes.wide);
+export const overweight = graphWorkflow(sizes.overweight);

@@ -4,7 +4,7 @@ import type { AnyGraph } from '../../src/graph/compiled-graph';
 import { renderText, Trace, traceOf, type HistoryInput, type Item } from '../../src/trace';
 import * as graphs from '../../examples/interrupt-chapter/graphs';
 
-const DIRECTORY = join(__dirname, '..', 'histories');
+const DIRECTORY = join(__dirname, 'histories');
 
 function read(name: string): HistoryInput {
   return JSON.parse(readFileSync(join(DIRECTORY, `${name}.v1.json`), 'utf8')) as HistoryInput;
@@ -51,11 +51,11 @@ describe('the approved agent', () => {
   const [wait] = itemsOf(trace, 'wait');
 
   it('has the stops of the original, with their durations and the wait between them', () => {
-    expect(trace.thread).toMatchObject({ graph: 'gated_agent', status: 'done', fingerprint: '6adcb6a50247' });
+    expect(trace.thread).toMatchObject({ graph: 'gated_agent', status: 'done', fingerprint: '5af9b3993916' });
     const [pause, resume] = trace.runs[0]?.stops ?? [];
-    expect(pause).toMatchObject({ name: 'pause', ended: 'paused', span: { offsetMs: 0, durationMs: 71.555 } });
-    expect(resume).toMatchObject({ name: 'resume', ended: 'done', span: { durationMs: 34.335 } });
-    expect(pause?.pause?.durationMs).toBe(46.648);
+    expect(pause).toMatchObject({ name: 'pause', ended: 'paused', span: { offsetMs: 0, durationMs: 61.38 } });
+    expect(resume).toMatchObject({ name: 'resume', ended: 'done', span: { durationMs: 18.8 } });
+    expect(pause?.pause?.durationMs).toBe(42.243);
     expect(trace.totals).toMatchObject({ turns: 1, messages: 3, toolCalls: 1, waits: 1, stops: 2 });
     expect(trace.totals.activeMs + trace.totals.waitingMs).toBeCloseTo(trace.thread.span.durationMs, 2);
   });
@@ -92,7 +92,7 @@ describe('the approved agent', () => {
   });
 
   it('tells queue from work', () => {
-    expect(turn).toMatchObject({ queueMs: 0.019, runMs: 7.411, span: { durationMs: 7.43 } });
+    expect(turn).toMatchObject({ queueMs: 0.021, runMs: 8.011, span: { durationMs: 8.032 } });
   });
 
   it('shows the tool call, and by which question it was approved', () => {
@@ -112,7 +112,7 @@ describe('the approved agent', () => {
       node: 'approval_gate',
       value: { tool: 'place_order', args: { item: 'widget', quantity: 500 } },
       status: 'answered',
-      span: { durationMs: 46.648 },
+      span: { durationMs: 42.243 },
       decision: { type: 'approve', by: 'demo', via: 'update', verdict: { kind: 'accepted' }, verdictFrom: 'history' },
     });
   });
@@ -166,8 +166,8 @@ it('shows the other scenarios: what waits, what ran twice, what did not', () => 
 
 it('prints for the terminal what happened', () => {
   const text = renderText(traceOf([read('gated-agent-approved')]), { width: 120, depth: 4 });
-  expect(text).toContain('turn 1 agent · planner (mock) · 7.43 ms · asked for place_order');
-  expect(text).toContain('wait approval_gate asks for an approval · 46.6 ms · approved by demo (update)');
-  expect(text).toContain('tool place_order · 8.68 ms · item=widget, quantity=500 → ordered 500 x widget');
-  expect(text).toContain('pause · 71.6 ms · then waited 46.6 ms');
+  expect(text).toContain('turn 1 agent · planner (mock) · 8.03 ms · asked for place_order');
+  expect(text).toContain('wait approval_gate asks for an approval · 42.2 ms · approved by demo (update)');
+  expect(text).toContain('tool place_order · 7.15 ms · item=widget, quantity=500 → ordered 500 x widget');
+  expect(text).toContain('pause · 61.4 ms · then waited 42.2 ms');
 });

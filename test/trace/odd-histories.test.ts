@@ -283,7 +283,8 @@ describe('with the graph', () => {
       .done({ log: ['worked', 'false'] });
     const trace = traced(signalled, { graph });
     expect(itemsOf(trace, 'decision')).toMatchObject([
-      { decision: { verdict: { kind: 'kept' }, verdictFrom: 'graph' } },
+      // Kept for a step that never came, and refused when the run ended.
+      { decision: { verdict: { kind: 'refused', code: 'QUESTION_UNKNOWN' }, verdictFrom: 'graph' } },
       { decision: { verdict: { kind: 'refused', code: 'QUESTION_UNKNOWN' }, verdictFrom: 'graph' } },
     ]);
     expect(itemsOf(trace, 'wait')[0]).toMatchObject({ answer: false, decision: { by: 'ana', verdictFrom: 'graph' } });

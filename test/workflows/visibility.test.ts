@@ -42,7 +42,7 @@ describe('one list query finds the threads that wait', () => {
     await server.graphs.thread(threadId).untilStopped();
     await eventually(async () => expect(await listed(WAITING)).not.toContain(threadId));
     expect(await listed('AbeyanceWaitingFor = "place_order"')).toEqual([]);
-    expect(await listed('AbeyanceStatus = "running"')).toContain(threadId);
+    await eventually(async () => expect(await listed('AbeyanceStatus = "done"')).toContain(threadId));
   });
 
   it('by each node of several, and by those left after one answer', async () => {

@@ -315,6 +315,116 @@ export function quick(id: string, model = 'mock'): Trace {
   return threadOf(id, [stop(1, 'run', span(0, 5), [first, toolRun({ span: span(3, 1) })], { ended: 'done' })]);
 }
 
+const FAILURE: NonNullable<Turn['failure']> = {
+  kind: 'activity',
+  message: 'activity task failed',
+  retryState: 'RETRY_STATE_NON_RETRYABLE_FAILURE',
+  causes: [
+    {
+      kind: 'application',
+      code: 'NODE_FAILED',
+      message: 'no stock',
+      retryable: false,
+      stack: 'Error: no stock\n    at order.ts:3:9',
+      details: [{ kind: 'json', value: { sku: 7 } }],
+    },
+  ],
+};
+
+/** A run that waits, and holds one of everything else a trace can hold. */
+export function everything(): Trace {
+  const at = { input: [{ kind: 'encoded', encoding: 'binary/encrypted', bytes: 812 }] } as const;
+  const node = { kind: 'node', ...ACTIVITY, attempts: [], sent: false, answers: [], once: { key: 1 } } as const;
+  const loose = { ...wait().decision, type: 'unreadable', verdict: { kind: 'unknown', reason: 'no graph' } };
+  const items: readonly Item[] = [
+    turn({
+      status: 'failed',
+      failure: FAILURE,
+      reply: undefined,
+      tokens: undefined,
+      exchanges: [exchange({ response: undefined })],
+    }),
+    toolRun({
+      given: { kind: 'missing', reason: 'not in the history' },
+      args: undefined,
+      status: 'running',
+      result: undefined,
+    }),
+    {
+      ...node,
+      id: 'a',
+      node: 'local',
+      where: 'workflow',
+      status: 'failed',
+      failure: FAILURE,
+      span: span(20, 5),
+      input: { kind: 'encoded', encoding: 'binary/zlib', bytes: 40_000 },
+      outcome: { kind: 'interrupted', questions: ['q'] },
+    },
+    {
+      ...node,
+      id: 'b',
+      node: 'refuser',
+      where: 'local',
+      span: span(30, 5),
+      input: { kind: 'json', value: null },
+      sent: true,
+      outcome: { kind: 'rejected', question: 'q', reason: 'no number' },
+    },
+    {
+      ...node,
+      id: 'c',
+      node: 'odd',
+      where: 'activity',
+      span: span(36, 0),
+      input: at.input[0],
+      outcome: { kind: 'unreadable', recorded: at.input[0] },
+    },
+    { kind: 'decision', span: span(40, 0), decision: loose as NonNullable<Wait['decision']> },
+    { kind: 'timer', id: '1', summary: 'expiry of q', askedMs: 60_000, status: 'running', span: span(41, 900) },
+    {
+      kind: 'child',
+      workflowId: 'child-1',
+      runId: 'r',
+      type: 'subgraph',
+      status: 'failed',
+      span: span(50, 100),
+      ...at,
+      failure: FAILURE,
+    },
+    {
+      kind: 'activity',
+      type: 'sendMail',
+      id: '9',
+      eventId: '9',
+      status: 'timed-out',
+      span: span(60, 70),
+      attempts: [{ number: 1, status: 'timed-out', failure: FAILURE }],
+      ...at,
+      failure: FAILURE,
+    },
+    { kind: 'message', via: 'signal', name: 'nudge', span: span(80, 0), args: at.input, identity: 'cli@host' },
+    { kind: 'message', via: 'cancel', name: 'cancel', span: span(90, 0), args: [] },
+    wait({
+      status: 'open',
+      decision: undefined,
+      answer: undefined,
+      span: { ...span(1600, 400), to: undefined },
+      sentBack: [{ reason: 'must be a number', at: span(1700, 0).from, decision: wait().decision }],
+      schema: { type: 'number' },
+    }),
+    { kind: 'from-a-later-version', span: span(95, 1) } as unknown as Item,
+  ];
+  const { runs, ...trace } = threadOf('everything', [stop(1, 'pause', span(0, 1600), [], { checkpoint: undefined })]);
+  const [run] = runs.map((one) => ({ ...one, failure: FAILURE, stops: one.stops.map((each) => ({ ...each, items })) }));
+  return {
+    ...trace,
+    thread: { ...trace.thread, status: 'waiting' },
+    notes: [{ kind: 'encoded', message: 'Some payloads are encoded.' }],
+    runs: run ? [run, { ...run, number: 2, status: 'waiting' }] : [],
+  };
+}
+
 const HOSTILE = [
   '</script><script>window.pwned = 1</script>',
   '<!--<script>',
@@ -360,6 +470,6 @@ export function hostile(): Trace {
 
 /** The traces of the recorded histories. */
 export function recorded(name: string): Trace {
-  const file = path.join(__dirname, '../../histories', `${name}.json`);
+  const file = path.join(__dirname, '../histories', `${name}.json`);
   return traceOf([JSON.parse(readFileSync(file, 'utf8'))]);
 }

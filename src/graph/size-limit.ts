@@ -1,0 +1,27 @@
+import { StateError } from './errors';
+
+/** The most one payload may hold: Temporal ends a run at 2 MB, and the envelope needs a little. */
+export const MAX_PAYLOAD_BYTES = 1_800_000;
+
+/** How many bytes a value takes as JSON. */
+export function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value) ?? '').length;
+}
+
+/** A number of bytes as a person reads it. */
+export function inMegabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/**
+ * Refuses what Temporal would end the run for.
+ *
+ * @throws {StateError} `STATE_TOO_LARGE`, naming node and size.
+ */
+export function refuseTooLarge(what: string, value: unknown, node: string): void {
+  const bytes = bytesOf(value);
+  if (bytes <= MAX_PAYLOAD_BYTES) return;
+  const limit = inMegabytes(MAX_PAYLOAD_BYTES);
+  const message = `${what} of "${node}" takes ${inMegabytes(bytes)}, and Temporal carries ${limit} at once. Keep large things outside the state, or let the node declare what it "reads".`;
+  throw new StateError('STATE_TOO_LARGE', message, node);
+}
