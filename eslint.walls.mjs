@@ -94,7 +94,10 @@ export const walls = [
   }),
 
   // Folding runs nodes that live in workflow code, and so lends them a storage, as every room does that runs nodes.
-  wall('trace', { files: ['src/trace/**'], may: [OWN_FILES, '\\./html/[^/]+', GRAPH, ZOD, '@temporalio/common', 'node:async_hooks'] }),
+  wall('trace', {
+    files: ['src/trace/**'],
+    may: [OWN_FILES, '\\./html/[^/]+', GRAPH, ZOD, '@temporalio/common', 'node:async_hooks'],
+  }),
 
   wall('trace as HTML', { files: ['src/trace/html/*.ts'], may: [OWN_FILES], mayAsTypes: ['\\.\\./[^/]+'] }),
   // The page's script is checked against the trace's types, and takes along nothing else.

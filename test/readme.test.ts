@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import ts from 'typescript';
 
 const ROOT = join(__dirname, '..');
@@ -22,7 +24,9 @@ afterAll(() => rmSync(DIRECTORY, { recursive: true, force: true }));
 
 it('shows a graph, its workflow, nodes, worker, client, an agent and a test', () => {
   expect([...snippets().keys()].sort()).toEqual([
+    'agent-worker.ts',
     'agent.ts',
+    'approve.ts',
     'graph.ts',
     'nodes.ts',
     'order.test.ts',
@@ -44,8 +48,9 @@ it('compiles as it stands', () => {
 }, 60_000);
 
 it('runs as it says it does', async () => {
-  const { approves } = (await import(join(DIRECTORY, 'order.test.ts'))) as { approves: () => Promise<unknown> };
-  const said = /untilStopped\(\); \/\/ (\{.*\})/.exec(snippets().get('order.test.ts') as string)?.[1];
-  const promised: unknown = JSON.parse((said ?? '').replaceAll("'", '"').replace(/(\w+):/g, '"$1":'));
-  expect(await approves()).toEqual(promised);
-});
+  const flags = ['--conditions=abeyance-source', '--import', 'tsx', '--test'];
+  // Without jest's own mark, which makes Node's runner think it is run by another.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, join(DIRECTORY, 'order.test.ts')], { env });
+  expect(stdout).toMatch(/pass 1\b/);
+}, 30_000);
