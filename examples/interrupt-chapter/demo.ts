@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +57,8 @@ async function main(): Promise<void> {
 function finish(reports: readonly ScenarioReport[], jsonFile: string | undefined): void {
   printReport(reports, process.stdout);
   if (jsonFile === undefined) return;
-  writeFileSync(jsonFile, `${JSON.stringify(reports, null, 2)}\n`);
+  const written = reports.map(({ threads: _, ...report }) => report);
+  writeFileSync(jsonFile, `${JSON.stringify(written, null, 2)}\n`);
   process.stdout.write(`Written: ${jsonFile}\n`);
 }
 
@@ -89,8 +91,8 @@ async function playOnServer(
     return await worker.runUntil(async () => {
       const reports = await runChapter(graphs, new SideEffects(effectsFile), 'server', modeOf(options));
       show(reports);
-      process.stdout.write(whereToWatch(server));
-      if (keep) await stayUp(server, graphs);
+      process.stdout.write(whereToWatch(server, keep));
+      if (keep) await stayUp(server, client, graphs);
       await connection.close();
       return reports;
     });
@@ -99,23 +101,29 @@ async function playOnServer(
   }
 }
 
-function whereToWatch({ uiUrl, address, namespace }: RunningServer): string {
+function whereToWatch({ uiUrl, address, namespace, origin }: RunningServer, keep: boolean): string {
   const where = uiUrl
     ? `${uiUrl}/namespaces/${namespace}/workflows`
     : `the Temporal UI of ${address}, namespace ${namespace}`;
-  return `Every run, with all its model and tool calls: ${where}\n`;
+  const stops = !keep && origin.kind !== 'existing';
+  return `Every run, with all its model and tool calls: ${where}${stops ? '\n(The server stops now; npm run demo -- --keep leaves it up.)' : ''}\n`;
 }
 
-async function stayUp(server: RunningServer, graphs: GraphClient): Promise<void> {
-  const threadId = 'waiting-for-you';
+async function stayUp(server: RunningServer, client: Client, graphs: GraphClient): Promise<void> {
+  const threadId = `waiting-for-you-${randomUUID().slice(0, 8)}`;
   await graphs.invoke(gated_agent, { messages: [{ role: 'human', content: 'Order 500 widgets.' }] }, { threadId });
   process.stdout.write(`
 Thread "${threadId}" waits for your approval. Give it in the UI (Send a Signal: approve), or:
 
+  node dist/client/cli.js approve --address ${server.address} -w ${threadId}
   temporal workflow signal --address ${server.address} --workflow-id ${threadId} --name approve
 
 Ctrl-C stops server and worker.
 `);
+  void client.workflow.result(threadId).then(
+    (values) => process.stdout.write(`Thread "${threadId}" has ended: ${JSON.stringify(values)}\n`),
+    () => undefined,
+  );
   await new Promise<void>((resolve) => {
     // A terminal may send the signal twice, to this process and through the one that started it.
     process.on('SIGINT', resolve);

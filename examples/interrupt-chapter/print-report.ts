@@ -7,9 +7,11 @@ type Style = Parameters<typeof styleText>[0];
 export function printReport(reports: readonly ScenarioReport[], out: NodeJS.WriteStream): void {
   const paint = (style: Style, text: string): string => (out.isTTY ? styleText(style, text) : text);
   const line = (text = ''): boolean => out.write(`${text}\n`);
-  for (const { scenario, mode, duration_ms, steps, observations, threads } of reports) {
+  for (const { scenario, mode, driver, duration_ms, steps, observations, threads } of reports) {
     line();
-    line(`${paint('bold', scenario.replaceAll('_', ' '))}  ${paint('dim', `${mode} · ${duration_ms} ms`)}`);
+    line(
+      `${paint('bold', scenario.replaceAll('_', ' '))}  ${paint('dim', `${mode} model · ${driver === 'server' ? 'on Temporal' : 'in memory'} · ${duration_ms} ms`)}`,
+    );
     line(paint('dim', `  threads  ${threads.join(', ')}`));
     for (const { name, duration_ms: took } of steps)
       line(`  ${paint('cyan', '▸')} ${name.padEnd(16)} ${paint('dim', `${took} ms`)}`);

@@ -54,6 +54,36 @@ async function answers(run: MemoryRun): Promise<unknown[]> {
 }
 
 describe('an approval gate', () => {
+  test('lets through the call that was shown, whatever becomes of the conversation meanwhile', async () => {
+    const ran: unknown[] = [];
+    const graph = buildGraph({
+      state: { messages: MessagesValue },
+      nodes: { gate: approvalGate({ approved: 'tools' }), beside: undefined, tools: toolNode({ tools: [order] }) },
+      edges: [
+        [START, 'gate'],
+        [START, 'beside'],
+        ['tools', END],
+      ],
+    });
+    const asked = (item: string) => ({ id: 'm', role: 'ai', content: '', tool_calls: [call('c1', 'order', { item })] });
+    const run = inMemory(
+      graph,
+      { beside: () => ({ messages: [asked('PRODUCTION')] }) },
+      { tools: [implementTool(order, ({ item }) => (ran.push(item), 'done'))] },
+    );
+    await run.invoke({ messages: [asked('tmp')] });
+    await run.thread().approve();
+    await run.thread().untilStopped();
+    expect(ran).toEqual(['tmp']);
+  });
+
+  test.each<[string, Partial<ApprovalGateOptions>]>([
+    ['leads to no tool node', { approved: 'gate' }],
+    ['keeps another conversation', { messages: 'mesages' }],
+  ])('is refused when it %s', (_, options) => {
+    expect(() => gated(options)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+  });
+
   test('asks for each open call, bound to its name and arguments', async () => {
     const run = gated();
     await run.ask(call('c1'), call('c2', 'look', {}));

@@ -42,6 +42,29 @@ describe('a decision that comes before its question', () => {
     expect(engine.decisions[0]?.verdict).toMatchObject({ kind: 'refused', code: 'QUESTION_UNKNOWN' });
   });
 
+  test('is kept for the next question of a node that waits on another', () => {
+    const engine = running(graph);
+    reachQuestion(engine, '2.ask:0');
+    expect(decide(engine, { type: 'approve', question: '2.ask:1' })).toMatchObject({ kind: 'kept' });
+  });
+
+  test('for a node is refused when the node ends without asking, and is not there for its next visit', () => {
+    const engine = running(graph);
+    decide(engine, { type: 'approve', node: 'ask' });
+    engine.settle('1.first', wrote(), AT);
+    engine.take();
+    engine.settle('2.ask', wrote(), AT);
+    expect(engine.decisions[0]?.verdict).toMatchObject({ kind: 'refused', code: 'QUESTION_UNKNOWN' });
+  });
+
+  test('is refused when the run ends, whatever it was for', () => {
+    const engine = running(buildGraph({ nodes: ['first'] }));
+    decide(engine, { type: 'approve', question: '9.first:0' });
+    engine.settle('1.first', wrote(), AT);
+    expect(engine.status).toBe('done');
+    expect(engine.decisions[0]?.verdict).toMatchObject({ kind: 'refused', code: 'QUESTION_UNKNOWN' });
+  });
+
   test('waits on while the node asks something else', () => {
     const engine = running(graph);
     decide(engine, { type: 'approve', question: '2.ask:1' });

@@ -105,6 +105,24 @@ describe('once', () => {
     expect(effect).toHaveBeenCalledTimes(1);
   });
 
+  test('keeps an effect that was under way when another branch asked', async () => {
+    const effect = jest.fn(() => Promise.resolve('ticket-1'));
+    const run = asking(async () => {
+      const [ticket, answer] = await Promise.all([once('ticket', effect), (async () => interrupt('?'))()]);
+      return [ticket, answer];
+    });
+    await run.invoke();
+    expect((await resume(run, 1)).answer).toEqual(['ticket-1', 1]);
+    expect(effect).toHaveBeenCalledTimes(1);
+  });
+
+  test('runs one effect for all who call it under one key at once', async () => {
+    const effect = jest.fn(() => Promise.resolve('ticket-1'));
+    const run = asking(() => Promise.all([once('ticket', effect), once('ticket', effect)]));
+    expect((await run.invoke()).answer).toEqual(['ticket-1', 'ticket-1']);
+    expect(effect).toHaveBeenCalledTimes(1);
+  });
+
   test('repeats an effect that failed', async () => {
     const effect = jest.fn().mockRejectedValueOnce(new Error('no luck')).mockResolvedValueOnce('ticket-2');
     expect((await asking(() => once('ticket', effect)).invoke()).answer).toBe('ticket-2');
