@@ -46,5 +46,6 @@ export function remark(text: string): void {
 
 function terminalWantsColour(): boolean {
   const { NO_COLOR, TERM } = process.env;
-  return process.stdout.isTTY && !NO_COLOR && TERM !== 'dumb';
+  // A pipe's isTTY is undefined, which picocolors would take for a wish of its own to fulfil.
+  return process.stdout.isTTY === true && !NO_COLOR && TERM !== 'dumb';
 }

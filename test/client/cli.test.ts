@@ -104,7 +104,10 @@ describe('a thread from its start to its end', () => {
   it('as text, with no colours in a pipe', async () => {
     const file = join(directory, 'order.json');
     writeFileSync(file, '{"order_total":7}');
-    const started = await abeyance(['start', 'order', '-t', server.taskQueue, '--input-file', file, '--wait']);
+    // Some libraries take CI for a terminal.
+    const started = await abeyance(['start', 'order', '-t', server.taskQueue, '--input-file', file, '--wait'], {
+      env: { CI: 'true' },
+    });
     expect(started).toMatchObject({ exitCode: 0, err: '' });
     const threadId = /started (order-\S+) \(order\)/.exec(started.out)?.[1] as string;
     expect(started.out).toContain(`waiting for an answer\n  ${QUESTION}  {"question":"approve?","total":7}`);
