@@ -9,6 +9,7 @@ import { openaiModel } from 'abeyance/activity';
 import { GraphClient } from 'abeyance/client';
 import { startServer, type RunningServer } from 'abeyance/server';
 import { InMemoryGraphs } from 'abeyance/testing';
+import { chapterPage } from './chapter-page';
 import { chapterDependencies, type ChapterOptions } from './dependencies';
 import { gated_agent } from './graphs';
 import { printReport } from './print-report';
@@ -22,6 +23,7 @@ const HELP = `The interrupt chapter: four scenarios of a graph that waits for a 
   npm run demo                    on a real Temporal server, started for you
   npm run demo -- --in-memory     the same graphs without a server
   npm run demo -- --json FILE     also writes what was observed, as JSON
+  npm run demo -- --html FILE     also writes every run as one page; with --live, scripted and live to switch between
   npm run demo -- --live          a real model plans the order: OPENAI_API_KEY, OPENAI_MODEL, OPENAI_BASE_URL
   npm run demo -- --keep          leaves server and worker up, with one thread waiting for you
 `;
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
     options: {
       'in-memory': { type: 'boolean', default: false },
       json: { type: 'string' },
+      html: { type: 'string' },
       live: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -45,10 +48,9 @@ async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'interrupt-chapter-'));
   const effectsFile = join(directory, 'effects.jsonl');
   try {
-    const reports = values['in-memory']
-      ? await playInMemory(effectsFile, options)
-      : await playOnServer({ effectsFile, options, keep: values.keep }, (played) => finish(played, values.json));
-    if (values['in-memory']) finish(reports, values.json);
+    const show = (played: readonly ScenarioReport[]): void => finish(played, values.json);
+    if (values['in-memory']) show(await playInMemory(effectsFile, options));
+    else await playOnServer({ effectsFile, options, keep: values.keep, html: values.html }, show);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -75,30 +77,49 @@ interface Play {
   readonly effectsFile: string;
   readonly options: ChapterOptions;
   readonly keep: boolean;
+  /** Where to write the chapter as a page. */
+  readonly html?: string;
 }
 
-async function playOnServer(
-  { effectsFile, options, keep }: Play,
-  show: (reports: readonly ScenarioReport[]) => void,
-): Promise<readonly ScenarioReport[]> {
+async function playOnServer(play: Play, show: (reports: readonly ScenarioReport[]) => void): Promise<void> {
   Runtime.install({ logger: new DefaultLogger('WARN') });
   const server = await startServer();
   try {
-    const worker = await createChapterWorker(server.address, server.namespace, effectsFile, options);
-    const connection = await Connection.connect({ address: server.address });
-    const client = new Client({ connection, namespace: server.namespace });
-    const graphs = new GraphClient(client, { taskQueue: TASK_QUEUE });
-    return await worker.runUntil(async () => {
-      const reports = await runChapter(graphs, new SideEffects(effectsFile), 'server', modeOf(options));
-      show(reports);
-      process.stdout.write(whereToWatch(server, keep));
-      if (keep) await stayUp(server, client, graphs);
-      await connection.close();
-      return reports;
-    });
+    await playOn(server, play, show);
   } finally {
     await server.stop();
   }
+}
+
+async function playOn(
+  server: RunningServer,
+  { effectsFile, options, keep, html }: Play,
+  show: (reports: readonly ScenarioReport[]) => void,
+): Promise<void> {
+  const { address, namespace } = server;
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, namespace });
+  const graphs = new GraphClient(client, { taskQueue: TASK_QUEUE });
+  const chapter = (variant: ChapterOptions): Promise<readonly ScenarioReport[]> =>
+    runChapter(graphs, new SideEffects(effectsFile), 'server', modeOf(variant));
+  const serve = async <T>(variant: ChapterOptions, play: () => Promise<T>): Promise<T> =>
+    (await createChapterWorker(address, namespace, effectsFile, variant)).runUntil(play);
+
+  // The page shows both variants, so beside the live one the scripted one is played for it too.
+  const scripted = html !== undefined && options.planner ? await serve({}, () => chapter({})) : [];
+  await serve(options, async () => {
+    const reports = [...scripted, ...(await chapter(options))];
+    show(reports);
+    if (html !== undefined) await writePage(html, client, reports);
+    process.stdout.write(whereToWatch(server, keep));
+    if (keep) await stayUp(server, client, graphs);
+  });
+  await connection.close();
+}
+
+async function writePage(file: string, client: Client, reports: readonly ScenarioReport[]): Promise<void> {
+  writeFileSync(file, await chapterPage(client, reports));
+  process.stdout.write(`Written: ${file}\n`);
 }
 
 function whereToWatch({ uiUrl, address, namespace, origin }: RunningServer, keep: boolean): string {

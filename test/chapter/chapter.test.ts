@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GraphRunner } from 'abeyance';
 import { InMemoryGraphs } from 'abeyance/testing';
+import { chapterPage } from '../../examples/interrupt-chapter/chapter-page';
 import { chapterDependencies } from '../../examples/interrupt-chapter/dependencies';
 import { runChapter } from '../../examples/interrupt-chapter/run-chapter';
 import { SideEffects } from '../../examples/interrupt-chapter/side-effects';
@@ -38,6 +39,13 @@ describe.each(DRIVERS)('the chapter, driver %s', (driver, graphs) => {
     expect(report?.steps.map(({ name }) => name)).toEqual(steps);
     expect(report).toMatchObject({ mode: 'mock', driver });
   });
+});
+
+it('makes one page of every scenario, read from the histories of its threads', async () => {
+  const played = await runChapter(server.graphs, effects, 'server');
+  const page = await chapterPage(server.client, played);
+  expect(page).toContain('<title>The interrupt chapter');
+  for (const { scenario, threads } of played) for (const text of [scenario, ...threads]) expect(page).toContain(text);
 });
 
 // The original's messages show role and content; ours say more.
