@@ -57,6 +57,7 @@ class Serving implements OnServer {
   private connection!: Connection;
   private native!: NativeConnection;
   private worker: { readonly worker: Worker; readonly done: Promise<void> } | undefined;
+  private readonly handedOut = new Set<string>();
   private readonly plugin: () => AbeyancePlugin;
 
   constructor(
@@ -68,7 +69,9 @@ class Serving implements OnServer {
   }
 
   threadId(name: string): string {
-    return `${name}-${randomUUID()}`;
+    const id = `${name}-${randomUUID()}`;
+    this.handedOut.add(id);
+    return id;
   }
 
   async open(): Promise<void> {
@@ -106,13 +109,26 @@ class Serving implements OnServer {
     await this.native.close();
   }
 
+  private async ranAnything(): Promise<boolean> {
+    const queueOf = (id: string): Promise<string | undefined> =>
+      this.client.workflow
+        .getHandle(id)
+        .describe()
+        .then(({ taskQueue }) => taskQueue)
+        .catch(() => undefined);
+    return (await Promise.all([...this.handedOut].map(queueOf))).includes(this.taskQueue);
+  }
+
   private async replayAll(): Promise<void> {
     const { bundle } = testServer();
     const histories = this.client.workflow.list({ query: `TaskQueue = "${this.taskQueue}"` }).intoHistories();
     const replays = Worker.runReplayHistories({ workflowBundle: { codePath: bundle } }, histories);
+    let replayed = 0;
     for await (const { workflowId, error } of replays) {
       if (error) throw new Error(`the history of ${workflowId} does not replay`, { cause: error });
+      replayed += 1;
     }
+    if (replayed === 0 && (await this.ranAnything())) throw new Error('no history was found to replay');
   }
 }
 
