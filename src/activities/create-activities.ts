@@ -3,8 +3,6 @@ import type { NodeBody } from '../graph/implement';
 import type { CheckedDependencies } from './check-dependencies';
 import { bodyActivity, modelActivity, toolActivity, type NodeActivity } from './node-activity';
 
-export { checkDependencies, type CheckedDependencies, type GraphDependencies } from './check-dependencies';
-
 /** The activities of these graphs, by activity type: one for each node, and one for each tool of a graph. */
 export function createActivities({ graphs, bodies, models, tools }: CheckedDependencies): Record<string, NodeActivity> {
   const activities: Record<string, NodeActivity> = {};

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
-import { DecisionRefusedError, ThreadError } from '../graph/errors';
+import { answerIn } from '../graph/decision';
+import { ThreadError } from '../graph/errors';
 import type { GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { resultOf } from '../graph/run-view';
 import type { NodeMap } from '../graph/state-graph';
@@ -96,10 +97,6 @@ export class GraphClient implements GraphRunner {
     if (threadId === undefined) {
       throw new ThreadError('THREAD_UNKNOWN', 'A Command answers a thread, and none was named. Pass { threadId }.', '');
     }
-    if (!command.resumes || command.update !== undefined || command.goto !== undefined) {
-      const message = 'A client may send a Command with resume, and nothing else in it. Nothing changed.';
-      throw new DecisionRefusedError('DECISION_MALFORMED', message);
-    }
-    return new ServerThread(this.client, threadId, graph).resumeUntilStopped(command.resume);
+    return new ServerThread(this.client, threadId, graph).resumeUntilStopped(answerIn(command));
   }
 }

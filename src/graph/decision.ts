@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Command } from './commands';
 import { DecisionRefusedError, StateError, messageOf, type OpenQuestion } from './errors';
 import type { ErrorCode } from './errors';
 import { explainMismatch } from './explain-mismatch';
@@ -114,6 +115,17 @@ function answerMap(value: Json): JsonObject | undefined {
     throw malformed(`some of its keys are question ids and some are not (${others})`);
   }
   return value;
+}
+
+/**
+ * The answer in a client's command.
+ *
+ * @throws {DecisionRefusedError} `DECISION_MALFORMED` where it holds anything but `resume`.
+ */
+export function answerIn({ resumes, resume, update, goto }: Command): unknown {
+  if (resumes && update === undefined && goto === undefined) return resume;
+  const message = 'A client may send a Command with resume, and nothing else in it. Nothing changed.';
+  throw new DecisionRefusedError('DECISION_MALFORMED', message);
 }
 
 /** An answer as it is sent; none is `null`. @throws {StateError} `STATE_NOT_JSON`. */

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/check-dependencies';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
-import { DecisionRefusedError, GraphDefinitionError, ThreadError } from '../graph/errors';
+import { answerIn } from '../graph/decision';
+import { GraphDefinitionError, ThreadError } from '../graph/errors';
 import type { GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
 import type { NodeMap } from '../graph/state-graph';
@@ -50,13 +51,7 @@ export class InMemoryGraphs implements GraphRunner {
   ): Promise<RunResult<F>> {
     if (!isCommand(input)) return (await this.start(graph, input, options)).untilStopped();
     const thread = this.known(graph, options.threadId);
-    if (!input.resumes || input.update !== undefined || input.goto !== undefined) {
-      throw new DecisionRefusedError(
-        'DECISION_MALFORMED',
-        'A client may send a Command with resume, and nothing else in it. Nothing changed.',
-      );
-    }
-    await thread.resume(input.resume);
+    await thread.resume(answerIn(input));
     return thread.untilStopped() as Promise<RunResult<F>>;
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CheckedDependencies } from '../activities/create-activities';
+import type { CheckedDependencies } from '../activities/check-dependencies';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { encodeAnswer, readDecision, type DecisionRecord, type DecisionRequest } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';

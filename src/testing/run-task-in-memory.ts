@@ -3,7 +3,7 @@ import { callTool } from '../activities/call-tool';
 import type { NodeResult } from '../activities/call-record';
 import { limitExchanges } from '../activities/limit-exchanges';
 import { ModelError } from '../activities/model-error';
-import type { CheckedDependencies } from '../activities/create-activities';
+import type { CheckedDependencies } from '../activities/check-dependencies';
 import { unknownToolOutcome } from '../graph/tool-messages';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Dispatch } from '../graph/engine';
