@@ -40,7 +40,7 @@ export function checkDependencies({
   tools = [],
 }: GraphDependencies): CheckedDependencies {
   const byName = new Map<string, AnyGraph>();
-  for (const graph of [...nodes.map((set) => set.graph), ...graphs]) {
+  for (const graph of [...nodes.map((set) => set.graph), ...graphs].flatMap(withSubgraphs)) {
     if (byName.has(graph.name) && byName.get(graph.name) !== graph) throw registeredTwice(`graph "${graph.name}"`);
     byName.set(graph.name, graph);
   }
@@ -57,6 +57,11 @@ export function checkDependencies({
   const checked = { graphs: byName, bodies, models, tools: toolsByName };
   for (const graph of byName.values()) checkComplete(graph, checked);
   return checked;
+}
+
+function withSubgraphs(graph: AnyGraph): readonly AnyGraph[] {
+  const within = [...graph.shape.nodes.values()].flatMap((node) => (node.kind === 'graph' ? [node.graph] : []));
+  return [graph, ...within.flatMap(withSubgraphs)];
 }
 
 function registeredTwice(what: string): GraphDefinitionError {

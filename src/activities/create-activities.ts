@@ -23,7 +23,9 @@ export function createActivities({ graphs, bodies, models, tools }: CheckedDepen
           for (const tool of node.tools)
             activities[toolActivityName(graph.name, tool.name)] = toolActivity(graph, tools);
           break;
+        // A subgraph's nodes are activities of its own graph.
         case 'workflow':
+        case 'graph':
           break;
         default:
           node satisfies never;

@@ -10,6 +10,7 @@ import type { ModelTarget, NodeCall } from '../graph/node-call';
 import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
 import { runBody } from '../graph/run-body';
 import { refuseTooLarge } from '../graph/size-limit';
+import { nodePathOf } from '../graph/task';
 import { decodeState } from '../graph/write-state';
 import { callModel } from './call-model';
 import type { NodeResult } from './call-record';
@@ -66,7 +67,7 @@ export function toolActivity(graph: AnyGraph, tools: ReadonlyMap<string, ToolImp
 }
 
 function nodeOfTask(task: string): string {
-  return task.split('.')[1] ?? task;
+  return nodePathOf(task).split('/').at(-1) ?? task;
 }
 
 type Wire = Pick<ModelContext, 'timeoutMs' | 'earlierExchanges' | 'keepExchange'>;

@@ -36,7 +36,40 @@ export function checkGraph(options: CompileOptions<string>, schema: StateSchema<
   checkGates(schema, shape);
   checkMessageKeys(schema, shape);
   checkReads(schema, shape);
+  checkSubgraphs(schema, shape);
+  checkBreakpoints(shape, breakpointsOf(options.interruptBefore), breakpointsOf(options.interruptAfter));
   checkReachable(shape);
+}
+
+/** Breakpoints as they are kept: names, or `*` alone for every node. */
+export function breakpointsOf(nodes: readonly string[] | '*' | undefined): readonly string[] {
+  return nodes === '*' ? ['*'] : (nodes ?? []);
+}
+
+/** Refuses a breakpoint at no node. @throws {GraphDefinitionError} `UNKNOWN_NODE`. */
+export function checkBreakpoints({ nodes }: GraphShape, ...lists: readonly (readonly string[])[]): void {
+  for (const path of lists.flat()) {
+    if (path === '*' || isNodeAt(nodes, path)) continue;
+    const message = `A breakpoint names "${path}", which is no node. The nodes are: ${[...nodes.keys()].join(', ')}.`;
+    throw new GraphDefinitionError('UNKNOWN_NODE', message);
+  }
+}
+
+function isNodeAt(nodes: GraphShape['nodes'], path: string): boolean {
+  const [first = '', ...rest] = path.split('/');
+  const node = nodes.get(first);
+  if (rest.length === 0) return node !== undefined;
+  return node?.kind === 'graph' && isNodeAt(node.graph.shape.nodes, rest.join('/'));
+}
+
+// A subgraph that shares nothing would run on nothing and leave nothing.
+function checkSubgraphs(schema: StateSchema<Fields>, { nodes }: GraphShape): void {
+  for (const [name, node] of nodes) {
+    if (node.kind !== 'graph' || (node.input && node.output)) continue;
+    if (Object.keys(node.graph.schema.fields).some((key) => Object.hasOwn(schema.fields, key))) continue;
+    const message = `The subgraph "${name}" shares no state key with the graph around it. Give it input and output: subgraph(${node.graph.name}, { input, output }).`;
+    throw new GraphDefinitionError('INVALID_STATE_SCHEMA', message);
+  }
 }
 
 function checkOptions({ name, recursionLimit }: CompileOptions<string>): void {

@@ -38,14 +38,26 @@ export class Overwrite<V = unknown> {
 /** One target, or several, of a `goto` or a router. */
 export type Goto<N extends string = string> = N | typeof END | Send<N> | readonly (N | typeof END | Send<N>)[];
 
+/** Names the graph around a subgraph, as the target of a command. */
+const PARENT = '__parent__';
+
+/** Whose command it is: this graph's own, or one for the graph around it. */
+export type CommandTarget = typeof PARENT | undefined;
+
 /** What a `Command` may carry. */
-export interface CommandFields<U = Record<string, unknown>, N extends string = string> {
+export interface CommandFields<
+  U = Record<string, unknown>,
+  N extends string = string,
+  P extends CommandTarget = undefined,
+> {
   /** Answers the open question, or a map of question ids to answers. */
   readonly resume?: unknown;
   /** Written to the state as if a node had returned it. */
   readonly update?: U;
   /** Nodes to run next, beside those the edges name. */
   readonly goto?: Goto<N>;
+  /** `Command.PARENT`: `update` and `goto` are for the graph around this subgraph, which ends with them. */
+  readonly graph?: P;
 }
 
 /**
@@ -53,19 +65,23 @@ export interface CommandFields<U = Record<string, unknown>, N extends string = s
  *
  * @example await graphs.invoke(order, new Command({ resume: true }), { threadId: 'order-42' });
  */
-export class Command<U = Record<string, unknown>, N extends string = string> {
+export class Command<U = Record<string, unknown>, N extends string = string, P extends CommandTarget = undefined> {
+  /** The graph around the subgraph that a node runs in. */
+  static readonly PARENT = PARENT;
   readonly [KIND] = 'command';
+  readonly graph: P;
   readonly resume: unknown;
   readonly update: U | undefined;
   readonly goto: Goto<N> | undefined;
   /** Tells `new Command({ resume: undefined })` from a command that resumes nothing. */
   readonly resumes: boolean;
 
-  constructor(fields: CommandFields<U, N>) {
+  constructor(fields: CommandFields<U, N, P>) {
     this.resumes = 'resume' in fields;
     this.resume = fields.resume;
     this.update = fields.update;
     this.goto = fields.goto;
+    this.graph = fields.graph as P;
   }
 }
 
@@ -106,7 +122,7 @@ export function isOverwrite(value: unknown): value is Overwrite {
 }
 
 /** True for a `Command`, also one made by another copy of this module. */
-export function isCommand(value: unknown): value is Command {
+export function isCommand(value: unknown): value is Command<any, any, any> {
   return isOfKind(value, 'command');
 }
 

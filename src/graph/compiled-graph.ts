@@ -1,9 +1,11 @@
 import { END } from './commands';
+import { breakpointsOf } from './check-graph';
 import { digestOf } from './digest';
 import { mermaidOf } from './mermaid';
 import type { NodeActivityOptions, NodeDefinition } from './node-definition';
 import type { CompileOptions, GraphShape, NodeMap } from './state-graph';
 import type { Fields, StateSchema } from './state-schema';
+import type { Breakpoints } from './superstep';
 
 const DEFAULT_RECURSION_LIMIT = 25;
 
@@ -21,10 +23,14 @@ export interface GraphDescription {
  * Immutable and safe to import anywhere; the same object runs in memory, on a test server and live.
  */
 export class CompiledGraph<Name extends string, F extends Fields, N extends NodeMap> {
+  /** A compiled graph can be a node of another one. */
+  readonly kind = 'graph';
   readonly name: Name;
   readonly recursionLimit: number;
   /** Activity options of nodes that set none. */
   readonly activity: NodeActivityOptions;
+  /** Before and after which nodes every run stops. */
+  readonly breakpoints: Breakpoints;
   /** Changes when nodes, edges, joins, what nodes read, or state keys do: tells a run of an older graph from one of this. */
   readonly fingerprint: string;
   /** Type only: the nodes. */
@@ -38,6 +44,10 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
     this.name = options.name;
     this.recursionLimit = options.recursionLimit ?? DEFAULT_RECURSION_LIMIT;
     this.activity = options.activity ?? {};
+    this.breakpoints = {
+      before: breakpointsOf(options.interruptBefore),
+      after: breakpointsOf(options.interruptAfter),
+    };
     this.fingerprint = digestOf({
       nodes: sorted(
         [...shape.nodes].map(([name, node]) => [
@@ -45,6 +55,7 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
           node.kind,
           String(node.defer ?? false),
           ...(node.reads ?? ['*']),
+          ...(node.kind === 'graph' ? [node.graph.fingerprint] : []),
         ]),
       ),
       joins: sorted(shape.joins.map(({ from, to }) => [...from].sort().concat(to))),

@@ -1,24 +1,20 @@
 import type { DecisionRecord } from './decision';
-import type { Pending } from './plan';
+import type { OutcomeCache } from './cache';
+import type { Scope } from './scope';
 import type { Channels } from './state-schema';
-import type { Task } from './task';
+import type { Breakpoints } from './superstep';
 
 /** A run as plain JSON: enough to carry on elsewhere, or another day. */
-export interface EngineSnapshot {
+export interface EngineSnapshot extends Scope {
   readonly version: 1;
   readonly graph: string;
   readonly fingerprint: string;
-  readonly limit: number;
-  /** The superstep the tasks belong to; counts on over the runs of a thread. */
-  readonly step: number;
-  /** Supersteps taken by this run, against the limit. */
-  readonly taken: number;
-  /** The state at the start of the superstep. */
-  readonly channels: Channels;
-  readonly tasks: readonly Task[];
-  readonly pending: Pending;
   /** Every decision; those with the verdict `kept` wait for their question. */
   readonly ledger: readonly DecisionRecord[];
+  readonly breakpoints?: Breakpoints;
+  readonly cache?: OutcomeCache;
+  /** How often the state was edited from outside. */
+  readonly edits?: number;
 }
 
 /** How a run starts. */
@@ -28,4 +24,9 @@ export interface StartOptions {
   /** The last superstep of the earlier run, so that no task or question id comes twice on a thread. */
   readonly step?: number;
   readonly recursionLimit?: number;
+  /** Nodes before and after which this run stops, beside those of the graph; those of subgraphs by path. */
+  readonly interruptBefore?: readonly string[];
+  readonly interruptAfter?: readonly string[];
+  /** When it starts, ISO 8601. */
+  readonly at?: string;
 }

@@ -1,23 +1,32 @@
-import { checkRecursionLimit } from './check-graph';
+import { cachedAt, remember } from './cache';
+import { checkBreakpoints, checkRecursionLimit } from './check-graph';
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
+import { editState, type StateEdit } from './edit-state';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
 import { AbeyanceError, GraphRunError } from './errors';
+import { handled, handlerOf } from './error-handler';
 import { openQuestions } from './judge';
 import { applyKept, decide, expireKept, noteSentBack } from './ledger';
-import { toJson, type Json, type JsonObject } from './json';
-import type { NodeDefinition } from './node-definition';
+import { toJson, type Json } from './json';
+import { later } from './later';
+import type { NodeFailure, WorkingNode } from './node-definition';
 import type { CompletedOutcome, Outcome } from './outcome';
-import { planNext, planStart, tasksOf, type Plan } from './plan';
+import { planStart } from './plan';
 import type { AskedQuestion, Question } from './question';
-import type { Channels } from './state-schema';
-import { writesOf, type Task } from './task';
-import { applyWrites, initialChannels, readEncodedUpdate, refuseConflicts } from './write-state';
+import { leavesOf, withLeaves, withTask, type Scope } from './scope';
+import { readsOf, type Channels } from './state-schema';
+import { definitionAt, graphWithin } from './subgraph';
+import { enter, progress, written, type Frame } from './superstep';
+import { nodePathOf, type Task } from './task';
+import { applyWrites, initialChannels, readEncodedUpdate } from './write-state';
 
 /** A task to run now, with what it sees. */
 export interface Dispatch {
+  /** The graph its node belongs to: the run's own, or a subgraph. */
+  readonly graph: AnyGraph;
   readonly task: Task;
-  readonly definition: NodeDefinition;
+  readonly definition: WorkingNode;
   /** Encoded: the keys the node reads, or the input of its Send. */
   readonly state: Json;
 }
@@ -46,6 +55,7 @@ export class GraphEngine {
     const step = (options.step ?? -1) + 1;
     const limit = options.recursionLimit ?? graph.recursionLimit;
     checkRecursionLimit(limit);
+    const breakpoints = breakpointsIn(graph, options);
     const update = readEncodedUpdate(graph.schema, input ?? {}, 'input');
     const base = { ...initialChannels(graph.schema), ...options.values };
     const channels = applyWrites(graph.schema, base, [{ node: 'input', task: `${step}.input`, index: 0, update }]);
@@ -60,8 +70,9 @@ export class GraphEngine {
       tasks: [],
       pending: { joins: {}, deferred: [] },
       ledger: [],
+      ...(breakpoints && { breakpoints }),
     });
-    engine.enter(planStart(graph, channels), channels);
+    engine.state = enter(engine.frame(options.at ?? ''), engine.state, planStart(graph, channels), channels);
     return engine;
   }
 
@@ -71,15 +82,14 @@ export class GraphEngine {
    * @throws {GraphRunError} `SNAPSHOT_MISMATCH` when it is another graph's, or a task's node is gone.
    */
   static restore(graph: AnyGraph, snapshot: EngineSnapshot): GraphEngine {
-    const lost = snapshot.tasks.find(({ node }) => !graph.shape.nodes.has(node));
-    if (snapshot.version !== 1 || snapshot.graph !== graph.name || lost) {
-      const message = `The snapshot is of graph "${snapshot.graph}"${lost ? ` with node "${lost.node}"` : ''}; it does not fit "${graph.name}".`;
+    const lost = lostNode(graph, snapshot);
+    if (snapshot.version !== 1 || snapshot.graph !== graph.name || lost !== undefined) {
+      const message = `The snapshot is of graph "${snapshot.graph}"${lost === undefined ? '' : ` with node "${lost}"`}; it does not fit "${graph.name}".`;
       throw new GraphRunError('SNAPSHOT_MISMATCH', message);
     }
-    const tasks = snapshot.tasks.map((task): Task =>
-      task.phase === 'running' ? { ...task, phase: 'ready', visit: task.visit - 1 } : task,
-    );
-    return new GraphEngine(graph, { ...snapshot, tasks });
+    const again = (task: Task): Task =>
+      task.phase === 'running' ? { ...task, phase: 'ready', visit: task.visit - 1 } : task;
+    return new GraphEngine(graph, withLeaves(snapshot, again));
   }
 
   /** The run as plain JSON. */
@@ -89,14 +99,16 @@ export class GraphEngine {
 
   get status(): EngineStatus {
     if (this.state.tasks.length === 0) return 'done';
-    return this.state.tasks.some(({ phase }) => phase === 'ready' || phase === 'running') ? 'running' : 'waiting';
+    return leavesOf(this.state).some(({ phase }) => phase !== 'waiting' && phase !== 'held' && phase !== 'done')
+      ? 'running'
+      : 'waiting';
   }
 
   get step(): number {
     return this.state.step;
   }
 
-  /** The tasks of the current superstep. */
+  /** The tasks of the current superstep; subgraphs run in theirs. */
   get tasks(): readonly Task[] {
     return this.state.tasks;
   }
@@ -108,7 +120,7 @@ export class GraphEngine {
 
   /** The questions that wait for an answer. */
   questions(): readonly Question[] {
-    return openQuestions(this.state.tasks);
+    return openQuestions(this.state);
   }
 
   /** The nodes that have not finished; one name for each Send or tool call. */
@@ -119,7 +131,7 @@ export class GraphEngine {
   /** The state, with the writes of tasks that have finished in this superstep where they fit without the others'. */
   values(): Channels {
     try {
-      return this.written();
+      return written(this.graph, this.state);
     } catch (error) {
       if (error instanceof AbeyanceError) return this.state.channels;
       throw error;
@@ -128,14 +140,16 @@ export class GraphEngine {
 
   /** Takes the tasks that can run now; each is given out once. */
   take(): readonly Dispatch[] {
-    const ready = this.state.tasks.filter(({ phase }) => phase === 'ready');
-    if (ready.length === 0) return [];
-    this.update(
-      this.state.tasks.map((task) =>
-        task.phase === 'ready' ? { ...task, phase: 'running', visit: task.visit + 1 } : task,
-      ),
+    const ready = new Set(
+      leavesOf(this.state)
+        .filter(({ phase }) => phase === 'ready')
+        .map(({ id }) => id),
     );
-    return this.state.tasks.filter((task) => ready.some(({ id }) => id === task.id)).map((task) => this.dispatch(task));
+    if (ready.size === 0) return [];
+    this.state = withLeaves(this.state, (task) =>
+      task.phase === 'ready' ? { ...task, phase: 'running', visit: task.visit + 1 } : task,
+    );
+    return dispatchesIn(this.graph, this.state, ready);
   }
 
   /**
@@ -144,104 +158,150 @@ export class GraphEngine {
    * @throws {StateError} when writes do not fit. @throws {GraphRunError} when a reducer or router fails, or at the limit.
    */
   settle(taskId: string, outcome: Outcome, at: string): void {
-    const task = this.state.tasks.find(({ id }) => id === taskId);
-    if (task?.phase !== 'running') throw new RangeError(`task ${taskId} is not running`);
+    const task = this.running(taskId);
     switch (outcome.kind) {
       case 'completed':
-        this.complete(task, outcome);
-        this.state = expireKept(this.graph, this.state, task, at);
-        return;
-      case 'interrupted':
-        this.replace({ ...task, phase: 'waiting', open: this.asOpen(task, outcome.questions, at), once: outcome.once });
-        this.state = applyKept(this.graph, this.state, at);
-        return;
+        return this.complete(task, outcome, at);
+      case 'interrupted': {
+        const open = asOpen(task, outcome.questions, at);
+        this.replace({ ...task, phase: 'waiting', open, once: outcome.once });
+        return this.judgeKept(at);
+      }
       case 'rejected': {
         const answers = task.answers.filter(({ id }) => id !== outcome.question);
-        const again = this.reopened(task, outcome.question, outcome.reason);
+        const again = reopened(task, outcome.question, outcome.reason);
         this.replace({ ...task, phase: 'waiting', answers, open: [again], once: outcome.once });
         this.state = noteSentBack(this.state, outcome.question, outcome.reason);
-        this.state = applyKept(this.graph, this.state, at);
-        return;
+        return this.judgeKept(at);
       }
       default:
         outcome satisfies never;
     }
   }
 
-  /** Judges a decision and, where it is accepted, lets its task run on. `at` is ISO 8601. */
+  /**
+   * Tells that a task has failed for good. Its node's `onError`, or that of a subgraph's node around it, stands in.
+   *
+   * @returns false where nobody handles it: the run has failed. @throws as `settle`, and what the handler throws.
+   */
+  settleFailure(taskId: string, failure: NodeFailure, at: string): boolean {
+    this.running(taskId);
+    const handler = handlerOf(this.graph, this.state, taskId);
+    if (!handler) return false;
+    const { task } = handler;
+    this.complete(task, handled(handler, failure), at);
+    return true;
+  }
+
+  /** Judges a decision and, where it is accepted, lets its task run on. `at` is ISO 8601. @throws as `settle`. */
   decide(decision: Decision, at: string): Verdict {
     const { state, verdict } = decide(this.graph, this.state, decision, at);
     this.state = state;
+    if (verdict.kind === 'accepted') this.advance(at);
     return verdict;
   }
 
-  private dispatch(task: Task): Dispatch {
-    const definition = this.graph.shape.nodes.get(task.node) as NodeDefinition;
-    return { task, definition, state: task.input !== undefined ? task.input : this.seenBy(definition) };
+  /**
+   * Writes to the state from outside, as `asNode` if one is named; only while nothing runs.
+   *
+   * @throws {StateError} `STATE_UPDATE_CONFLICT` where that would drop a waiting task, and as for any write.
+   */
+  edit(edit: StateEdit, at: string): void {
+    this.state = editState(this.frame(at), this.state, edit);
+    this.advance(at);
   }
 
-  private seenBy({ reads }: NodeDefinition): JsonObject {
-    const { channels } = this.state;
-    if (!reads) return channels;
-    return Object.fromEntries(
-      reads.filter((key) => Object.hasOwn(channels, key)).map((key) => [key, channels[key] as Json]),
-    );
+  /** True while the task was taken and has not been settled: what a handler has ended settles no more. */
+  isRunning(taskId: string): boolean {
+    return leavesOf(this.state).some(({ id, phase }) => id === taskId && phase === 'running');
   }
 
-  private complete(task: Task, { updates, goto }: CompletedOutcome): void {
-    this.replace({ ...task, phase: 'done', open: [], once: {}, outcome: { kind: 'completed', updates, goto } });
-    if (this.state.tasks.every(({ phase }) => phase === 'done')) this.advance();
-    // Two writers of one value will never agree, so nobody is to answer their siblings first.
-    else refuseConflicts(this.graph.schema, this.state.tasks.flatMap(writesOf));
+  private running(taskId: string): Task {
+    const task = leavesOf(this.state).find(({ id }) => id === taskId);
+    if (task?.phase !== 'running') throw new RangeError(`task ${taskId} is not running`);
+    return task;
   }
 
-  private written(): Channels {
-    const writes = this.state.tasks.flatMap(writesOf);
-    return writes.length === 0 ? this.state.channels : applyWrites(this.graph.schema, this.state.channels, writes);
+  // The task is done before the run moves on: where that fails, what it wrote is kept.
+  private complete(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
+    const { inner: _, ...own } = task;
+    const outcome: CompletedOutcome = { kind, updates, goto, ...(toParent && { toParent }) };
+    this.replace({ ...own, phase: 'done', open: [], once: {}, outcome });
+    this.remember(task, outcome, at);
+    this.advance(at);
+    this.state = expireKept(this.graph, this.state, task, at);
+    this.judgeKept(at);
   }
 
-  // Tool nodes without a call are done when they are planned, so one call may pass several supersteps.
-  private advance(): void {
-    const { channels, tasks, pending } = this.state;
-    const plan = planNext(this.graph, channels, tasks, pending);
-    this.enter(plan, this.written());
+  private remember(task: Task, outcome: CompletedOutcome, at: string): void {
+    if (task.cacheKey === undefined || task.answers.length > 0) return;
+    const ttl = definitionAt(this.graph, nodePathOf(task.id))?.cache?.ttl;
+    const entry = { outcome, ...(ttl !== undefined && { until: later(at, ttl) }) };
+    this.state = { ...this.state, cache: remember(this.state.cache ?? {}, task.cacheKey, entry) };
   }
 
-  // The writes and the next tasks come in together: where the limit is met, the finished tasks still hold their writes.
-  private enter(plan: Plan, channels: Channels): void {
-    const { step, taken, limit } = this.state;
-    const empty = plan.nodes.length === 0 && plan.sends.length === 0;
-    if (!empty && taken >= limit) {
-      const message = `"${this.graph.name}" took ${limit} supersteps and has more to do (${plan.nodes.join(', ')}). Give it an end, or raise recursionLimit.`;
-      throw new GraphRunError('GRAPH_RECURSION_LIMIT', message, plan.nodes[0]);
-    }
-    const tasks = empty ? [] : tasksOf(this.graph, plan, step + 1, channels);
-    this.state = {
-      ...this.state,
-      channels,
-      tasks,
-      pending: plan.pending,
-      step: empty ? step : step + 1,
-      taken: empty ? taken : taken + 1,
-    };
-    if (tasks.length > 0 && tasks.every(({ phase }) => phase === 'done')) this.advance();
+  private advance(at: string): void {
+    this.state = progress(this.frame(at), this.state);
   }
 
-  private asOpen(task: Task, asked: readonly AskedQuestion[], at: string): readonly Question[] {
-    return asked.map((question) => ({ ...question, node: task.node, task: task.id, askedAt: at }));
-  }
-
-  private reopened(task: Task, id: string, reason: string): Question {
-    const question = task.answered.find((one) => one.id === id);
-    if (!question) throw new RangeError(`task ${task.id} sent back an answer to ${id}, which was not asked`);
-    return { ...question, rejected: reason };
+  // A decision that was kept for a breakpoint lets the run move on at once.
+  private judgeKept(at: string): void {
+    this.state = applyKept(this.graph, this.state, at);
+    this.advance(at);
   }
 
   private replace(task: Task): void {
-    this.update(this.state.tasks.map((one) => (one.id === task.id ? task : one)));
+    this.state = withTask(this.state, task.id, () => task);
   }
 
-  private update(tasks: readonly Task[]): void {
-    this.state = { ...this.state, tasks };
+  private frame(at: string): Frame {
+    const { breakpoints = NO_BREAKPOINTS, cache = {} } = this.state;
+    return { graph: this.graph, prefix: '', at, breakpoints, cached: (key) => cachedAt(cache, key, at) };
   }
+}
+
+const NO_BREAKPOINTS = { before: [], after: [] };
+
+function breakpointsIn(graph: AnyGraph, options: StartOptions): EngineSnapshot['breakpoints'] {
+  const { interruptBefore: before = [], interruptAfter: after = [] } = options;
+  if (before.length === 0 && after.length === 0) return undefined;
+  checkBreakpoints(graph.shape, before, after);
+  return { before: [...before], after: [...after] };
+}
+
+function dispatchesIn(graph: AnyGraph, scope: Scope, taken: ReadonlySet<string>): readonly Dispatch[] {
+  return scope.tasks.flatMap((task): readonly Dispatch[] => {
+    if (task.inner) return dispatchesIn(graphWithin(graph, task), task.inner, taken);
+    if (!taken.has(task.id)) return [];
+    const definition = graph.shape.nodes.get(task.node) as WorkingNode;
+    return [
+      {
+        graph,
+        task,
+        definition,
+        state: task.input !== undefined ? task.input : readsOf(scope.channels, definition.reads),
+      },
+    ];
+  });
+}
+
+function lostNode(graph: AnyGraph, { tasks }: Scope): string | undefined {
+  for (const task of tasks) {
+    if (!graph.shape.nodes.has(task.node)) return task.node;
+    if (!task.inner) continue;
+    const definition = graph.shape.nodes.get(task.node);
+    const lost = definition?.kind === 'graph' ? lostNode(definition.graph, task.inner) : task.node;
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
+}
+
+function asOpen(task: Task, asked: readonly AskedQuestion[], at: string): readonly Question[] {
+  return asked.map((question) => ({ ...question, node: nodePathOf(task.id), task: task.id, askedAt: at }));
+}
+
+function reopened(task: Task, id: string, reason: string): Question {
+  const question = task.answered.find((one) => one.id === id);
+  if (!question) throw new RangeError(`task ${task.id} sent back an answer to ${id}, which was not asked`);
+  return { ...question, rejected: reason };
 }

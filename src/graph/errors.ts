@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'STATE_INVALID'
   | 'STATE_CONCURRENT_UPDATE'
   | 'STATE_TOO_LARGE'
+  | 'STATE_UPDATE_CONFLICT'
   | 'INVALID_NODE_RETURN'
   // the run failed
   | 'NODE_FAILED'
@@ -29,6 +30,7 @@ export type ErrorCode =
   | 'UNKNOWN_GOTO'
   | 'GRAPH_RECURSION_LIMIT'
   | 'SNAPSHOT_MISMATCH'
+  | 'NO_PARENT_GRAPH'
   | 'RUN_FAILED'
   | 'RUN_CANCELLED'
   | 'RUN_TERMINATED'

@@ -2,21 +2,18 @@ import type { AnyGraph } from './compiled-graph';
 import { answersById, type Decision, type DecisionRecord, type Verdict } from './decision';
 import type { ErrorCode, OpenQuestion } from './errors';
 import { isJsonObject, type Json } from './json';
-import { parseQuestionId, type Answer, type ApprovalDecision, type Question } from './question';
+import type { NodeDefinition } from './node-definition';
+import { parseQuestionId, type Answer, type ApprovalDecision, type Question, type TaskStep } from './question';
+import { leavesOf, scopeOf, type Scope } from './scope';
 import { bytesOf, MAX_PAYLOAD_BYTES } from './size-limit';
-import type { Channels } from './state-schema';
-import type { Task } from './task';
+import { definitionAt } from './subgraph';
 
 const ALWAYS_FITS = 10_000;
 
 /** What a decision is judged against. */
-export interface Situation {
+export interface Situation extends Scope {
   readonly graph: AnyGraph;
-  readonly step: number;
-  readonly tasks: readonly Task[];
   readonly ledger: readonly DecisionRecord[];
-  /** The state that nodes of this step see. */
-  readonly channels: Channels;
 }
 
 /** A verdict, with the answers it lets through. */
@@ -56,7 +53,7 @@ export function refuseExpired(situation: Situation, { question, node }: Decision
 }
 
 function judgeOne(situation: Situation, decision: Decision, value: Json | undefined): Judgement {
-  const open = openQuestions(situation.tasks);
+  const open = openQuestions(situation);
   if (decision.question !== undefined) return judgeById(situation, decision, decision.question, value);
   if (decision.node !== undefined) return judgeByNode(situation, decision, decision.node, value);
   if (open.length > 1)
@@ -71,7 +68,7 @@ function judgeOne(situation: Situation, decision: Decision, value: Json | undefi
 }
 
 function judgeById(situation: Situation, decision: Decision, id: string, value: Json | undefined): Judgement {
-  const open = openQuestions(situation.tasks).find((question) => question.id === id);
+  const open = openQuestions(situation).find((question) => question.id === id);
   if (open) return answer(situation, open, decision, value);
   const settled = situation.ledger.findLast(
     ({ verdict }) => verdict.kind === 'accepted' && verdict.questions.includes(id),
@@ -82,10 +79,15 @@ function judgeById(situation: Situation, decision: Decision, id: string, value: 
 }
 
 function judgeByNode(situation: Situation, decision: Decision, node: string, value: Json | undefined): Judgement {
-  if (!situation.graph.shape.nodes.has(node)) {
+  const definition = definitionAt(situation.graph, node);
+  if (!definition) {
     return refuse(situation, 'QUESTION_UNKNOWN', `Graph "${situation.graph.name}" has no node "${node}".`);
   }
-  const open = openQuestions(situation.tasks).filter((question) => question.node === node);
+  if (definition.kind === 'graph') {
+    const why = `Node "${node}" is a graph of its own and asks nothing itself. Name the node in it: "${node}/…".`;
+    return refuse(situation, 'QUESTION_UNKNOWN', why);
+  }
+  const open = openQuestions(situation).filter((question) => isAskedBy(question, node));
   if (open.length > 1)
     return refuse(situation, 'ANSWER_AMBIGUOUS', `Node "${node}" has several open questions. Name one by "question".`);
   if (open.length === 0) return { verdict: { kind: 'kept', until: node }, answers: [] };
@@ -102,7 +104,11 @@ function answer(situation: Situation, question: Question, decision: Decision, va
   }
   const answered = valueFor(question, decision, value);
   if (!answered) {
-    return refuse(situation, 'ANSWER_INVALID', `Question ${question.id} asks for an approval: approve it or deny it.`);
+    const why =
+      question.kind === 'breakpoint'
+        ? `Question ${question.id} is a breakpoint, which can only be passed. To stop the run, cancel it.`
+        : `Question ${question.id} asks for an approval: approve it or deny it.`;
+    return refuse(situation, 'ANSWER_INVALID', why);
   }
   if (isTooMuch(situation, question, answered.value)) {
     return refuse(
@@ -130,9 +136,10 @@ function answer(situation: Situation, question: Question, decision: Decision, va
 }
 
 // The node is given state and answers together; over the limit, the run would end for an answer.
-function isTooMuch({ channels, tasks }: Situation, { task }: Question, value: Json): boolean {
+function isTooMuch(situation: Situation, { task }: Question, value: Json): boolean {
   const bytes = bytesOf(value);
   if (bytes < ALWAYS_FITS) return false;
+  const { channels, tasks } = scopeOf(situation, task);
   const given = tasks.find(({ id }) => id === task);
   return bytes + bytesOf(given?.input ?? channels) + bytesOf(given?.answers) > MAX_PAYLOAD_BYTES;
 }
@@ -142,6 +149,7 @@ function valueFor(
   decision: Decision,
   value: Json | undefined,
 ): { readonly value: Json } | undefined {
+  if (kind === 'breakpoint') return decision.type === 'deny' ? undefined : { value: true };
   if (kind === 'question') return { value: decision.type === 'resume' ? (value ?? null) : decision.type === 'approve' };
   const type = decision.type === 'resume' ? approvalType(value) : decision.type;
   if (!type) return undefined;
@@ -156,19 +164,41 @@ function approvalType(value: Json | undefined): ApprovalDecision['type'] | undef
   return type === 'approve' || type === 'deny' ? type : undefined;
 }
 
-// A question of this step may still come while its task is not done; one of a later step always may.
-function mayStillCome({ graph, step, tasks }: Situation, id: string): boolean {
-  const parsed = parseQuestionId(id);
-  if (!parsed || !graph.shape.nodes.has(parsed.node)) return false;
-  if (parsed.step !== step) return parsed.step > step;
-  return tasks.some((task) => id.startsWith(`${task.id}:`) && task.phase !== 'done');
+// A question may still come while its task, or one on the way to it, has not ended; one of a later step always may.
+function mayStillCome({ graph, step, tasks }: Pick<Situation, 'graph' | 'step' | 'tasks'>, id: string): boolean {
+  const [next, ...rest] = parseQuestionId(id) ?? [];
+  return next !== undefined && mayCome(graph, { step, tasks }, next, rest, id);
+}
+
+function mayCome(
+  graph: AnyGraph,
+  scope: Pick<Scope, 'step' | 'tasks'>,
+  { task: taskId, step, node }: TaskStep,
+  [next, ...rest]: readonly TaskStep[],
+  id: string,
+): boolean {
+  const definition = graph.shape.nodes.get(node);
+  if (!definition || (next !== undefined) !== (definition.kind === 'graph')) return false;
+  if (next && !isNodeOf(definition, next, rest)) return false;
+  if (step !== scope.step) return step > scope.step;
+  const task = scope.tasks.find((one) => (next ? one.id === taskId : id.startsWith(`${one.id}:`)));
+  if (!task || task.phase === 'done') return false;
+  if (!next || definition.kind !== 'graph' || !task.inner) return true;
+  return mayCome(definition.graph, task.inner, next, rest, id);
+}
+
+function isNodeOf(definition: NodeDefinition, next: TaskStep, rest: readonly TaskStep[]): boolean {
+  if (definition.kind !== 'graph') return false;
+  return definitionAt(definition.graph, [next, ...rest].map(({ node }) => node).join('/')) !== undefined;
 }
 
 /** True for a question of a task that has ended, or of a run that has. */
-export function canNoLongerCome({ step, tasks }: Pick<Situation, 'step' | 'tasks'>, id: string): boolean {
-  const parsed = parseQuestionId(id);
-  if (!parsed || parsed.step < step || tasks.length === 0) return true;
-  return tasks.some((task) => id.startsWith(`${task.id}:`) && task.phase === 'done');
+export function canNoLongerCome(situation: Pick<Situation, 'graph' | 'step' | 'tasks'>, id: string): boolean {
+  return situation.tasks.length === 0 || !(mayStillCome(situation, id) || isOpen(situation, id));
+}
+
+function isOpen(scope: Pick<Scope, 'tasks'>, id: string): boolean {
+  return openQuestions(scope).some((question) => question.id === id);
 }
 
 function tellWho({ decision, at }: DecisionRecord): string {
@@ -177,13 +207,18 @@ function tellWho({ decision, at }: DecisionRecord): string {
 }
 
 function refuse(situation: Situation, code: ErrorCode, why: string): Judgement {
-  const open: OpenQuestion[] = openQuestions(situation.tasks).map(({ id, node, value }) => ({ id, node, value }));
+  const open: OpenQuestion[] = openQuestions(situation).map(({ id, node, value }) => ({ id, node, value }));
   const names = open.length === 0 ? 'No question is open.' : `Open: ${open.map(({ id }) => id).join(', ')}.`;
   const message = why.startsWith('No question is open') ? why : `${why} ${names}`;
   return { verdict: { kind: 'refused', code, message: `${message} Nothing changed.`, open }, answers: [] };
 }
 
 /** Every question that waits, in the order of the tasks. */
-export function openQuestions(tasks: readonly Task[]): readonly Question[] {
-  return tasks.flatMap(({ open }) => open);
+export function openQuestions(scope: Pick<Scope, 'tasks'>): readonly Question[] {
+  return leavesOf(scope).flatMap(({ open }) => open);
+}
+
+/** True for a question of this node's own: a breakpoint at it is passed only by name, or where nothing else is open. */
+export function isAskedBy({ node, kind }: Question, asking: string | undefined): boolean {
+  return node === asking && kind !== 'breakpoint';
 }

@@ -2,10 +2,11 @@ import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
 import { digestOf } from './digest';
 import type { EngineSnapshot } from './engine-snapshot';
-import { canNoLongerCome, judge, openQuestions, refuseExpired, refuseReused } from './judge';
+import { canNoLongerCome, isAskedBy, judge, openQuestions, refuseExpired, refuseReused } from './judge';
 import { toJson } from './json';
 import type { Answer, Question } from './question';
-import type { Task } from './task';
+import { leavesOf, withTask } from './scope';
+import { nodePathOf, type Task } from './task';
 
 /** Judges a decision, writes it down, and lets the tasks it answers run on. */
 export function decide(
@@ -32,9 +33,9 @@ export function decide(
  * One for a node is then for that very question, so that a second one cannot slip through to the node's next.
  */
 export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): EngineSnapshot {
-  const open = openQuestions(state.tasks);
+  const open = openQuestions(state);
   return state.ledger.reduce((before, { decision, verdict: earlier }, index) => {
-    const meant = open.filter(({ id, node }) => id === decision.question || node === decision.node);
+    const meant = open.filter((question) => question.id === decision.question || isAskedBy(question, decision.node));
     if (earlier.kind !== 'kept' || meant.length === 0) return before;
     const bound = meant.length > 1 ? decision : { ...decision, node: undefined, question: meant[0]?.id };
     const { verdict, answers } = judge({ ...before, graph }, bound);
@@ -47,7 +48,10 @@ export function expireKept(graph: AnyGraph, state: EngineSnapshot, finished: Tas
   const over = state.tasks.length === 0;
   return state.ledger.reduce((before, { decision, verdict }, index) => {
     const { question, node } = decision;
-    const expired = question === undefined ? over || node === finished.node : canNoLongerCome(before, question);
+    const expired =
+      question === undefined
+        ? over || node === nodePathOf(finished.id)
+        : canNoLongerCome({ ...before, graph }, question);
     if (verdict.kind !== 'kept' || !expired) return before;
     return withVerdict(before, index, refuseExpired({ ...before, graph }, decision).verdict, at);
   }, state);
@@ -74,11 +78,14 @@ function withVerdict(state: EngineSnapshot, index: number, verdict: Verdict, at:
 }
 
 function accept(state: EngineSnapshot, answer: Answer): EngineSnapshot {
-  const task = state.tasks.find(({ open }) => open.some(({ id }) => id === answer.id)) as Task;
-  const question = task.open.find(({ id }) => id === answer.id) as Question;
-  const open = task.open.filter(({ id }) => id !== answer.id);
-  const answered = [...task.answered.filter(({ id }) => id !== answer.id), question];
-  const phase = open.length === 0 ? 'ready' : 'waiting';
-  const next: Task = { ...task, open, answered, answers: [...task.answers, answer], phase };
-  return { ...state, tasks: state.tasks.map((one) => (one.id === task.id ? next : one)) };
+  const { id: taskId } = leavesOf(state).find(({ open }) => open.some(({ id }) => id === answer.id)) as Task;
+  return withTask(state, taskId, (task) => {
+    const question = task.open.find(({ id }) => id === answer.id) as Question;
+    // A breakpoint is nothing that the node asked: it never learns of the answer.
+    if (question.kind === 'breakpoint') return { ...task, open: [], phase: 'held' };
+    const open = task.open.filter(({ id }) => id !== answer.id);
+    const answered = [...task.answered.filter(({ id }) => id !== answer.id), question];
+    const phase = open.length === 0 ? 'ready' : 'waiting';
+    return { ...task, open, answered, answers: [...task.answers, answer], phase };
+  });
 }

@@ -1,4 +1,5 @@
 import type { Goto } from './commands';
+import type { AnyGraph } from './compiled-graph';
 import type { Tool } from './tool';
 
 /** How an activity is run: the serialisable part of Temporal's activity options. Durations are ms or strings like '30s'. */
@@ -37,6 +38,29 @@ export interface NodeOptions {
   /** Run only when nothing else is left to run. */
   readonly defer?: boolean;
   readonly activity?: NodeActivityOptions;
+  /** Use what the node wrote again when it sees the same; a node that asked is never cached. */
+  readonly cache?: CachePolicy;
+  /**
+   * What becomes of the run when the node has failed for good: the update or command returned here takes the place of its
+   * own. Pure and synchronous, for it runs in workflow code. It sees no pause and no cancellation.
+   */
+  readonly onError?: (failure: NodeFailure, state: any) => unknown;
+}
+
+/** When what a node wrote may be used again within its run. */
+export interface CachePolicy {
+  /** How long, in milliseconds; default as long as the run lasts. */
+  readonly ttl?: number;
+  /** What has to be the same; default all that the node reads. Pure and synchronous. */
+  readonly key?: (state: any) => string;
+}
+
+/** Why a node failed, after its retries. */
+export interface NodeFailure {
+  readonly node: string;
+  /** `NODE_FAILED`, or the code of the error. */
+  readonly code: string;
+  readonly message: string;
 }
 
 /** A node implemented on the worker: `implement(graph, { name: async (state) => … })`. */
@@ -73,10 +97,23 @@ export interface ToolsNode extends NodeOptions {
   readonly onToolError: 'message' | 'fail';
 }
 
-/** Every kind of node. */
-export type NodeDefinition = ActivityNode | WorkflowNode | ModelNode | ToolsNode;
+/** A node that is a graph of its own, within the same run. */
+export interface GraphNode extends NodeOptions {
+  readonly kind: 'graph';
+  readonly graph: AnyGraph;
+  /** What the subgraph starts on, of the state around it; default the keys that both have. */
+  readonly input?: (state: any) => unknown;
+  /** What its end means to the state around it; default its writes to the keys that both have. */
+  readonly output?: (state: any) => unknown;
+}
 
-/** The kinds of node that run as activities. */
+/** Every kind of node. */
+export type NodeDefinition = ActivityNode | WorkflowNode | ModelNode | ToolsNode | GraphNode;
+
+/** The kinds of node that work themselves; a subgraph's own nodes do. */
+export type WorkingNode = Exclude<NodeDefinition, GraphNode>;
+
+/** Every kind. */
 export type NodeKind = NodeDefinition['kind'];
 
 /** A router: looks at the state and names what runs next. Pure and synchronous, for it runs in workflow code. */

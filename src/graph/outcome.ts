@@ -1,6 +1,7 @@
 import type { GotoRecord } from './commands';
 import type { Json, JsonObject } from './json';
 import type { AskedQuestion } from './question';
+import type { ParentWrites } from './scope';
 
 /** How one attempt at a task ended, as it is recorded. */
 export type Outcome = CompletedOutcome | InterruptedOutcome | RejectedOutcome;
@@ -10,6 +11,10 @@ export interface CompletedOutcome {
   readonly kind: 'completed';
   readonly updates: readonly JsonObject[];
   readonly goto: readonly GotoRecord[];
+  /** What its commands told the parent graph, where they did. */
+  readonly toParent?: ParentWrites;
+  /** On a subgraph's task: by update, what ids of new messages were made of within it. */
+  readonly prefixes?: readonly string[];
 }
 
 /** The task waits: these are its questions. */

@@ -2,7 +2,7 @@ import { START, type GotoRecord, type SendRecord } from './commands';
 import type { AnyGraph } from './compiled-graph';
 import { GraphRunError, messageOf } from './errors';
 import type { Message } from './messages';
-import type { NodeDefinition } from './node-definition';
+import type { ToolsNode } from './node-definition';
 import { recordGoto } from './run-body';
 import { isJsonObject } from './json';
 import type { Channels } from './state-schema';
@@ -118,22 +118,20 @@ function meetJoins(
 }
 
 /** The tasks of a plan, in the order their writes will be applied: nodes by name, then Sends as they were made. */
-export function tasksOf(graph: AnyGraph, plan: Plan, step: number, channels: Channels): readonly Task[] {
+export function tasksOf(plan: Plan, step: number, prefix: string): readonly Task[] {
   const seen = new Map<string, number>();
   return [
-    ...plan.nodes.flatMap((node) => expand(graph, newTask({ id: `${step}.${node}`, node, step }), channels)),
-    ...plan.sends.flatMap(({ node, input }) => {
+    ...plan.nodes.map((node) => newTask({ id: `${prefix}${step}.${node}`, node, step })),
+    ...plan.sends.map(({ node, input }) => {
       const index = seen.get(node) ?? 0;
       seen.set(node, index + 1);
-      return expand(graph, newTask({ id: `${step}.${node}.${index}`, node, step, input }), channels);
+      return newTask({ id: `${prefix}${step}.${node}.${index}`, node, step, input });
     }),
   ];
 }
 
-// A tool node becomes one task for each call, so that each is recorded, retried and kept by itself.
-function expand(graph: AnyGraph, task: Task, channels: Channels): readonly Task[] {
-  const definition = graph.shape.nodes.get(task.node) as NodeDefinition;
-  if (definition.kind !== 'tools') return [task];
+/** One task for each call of a tool node, so that each is recorded, retried and kept by itself. */
+export function callsOf(graph: AnyGraph, definition: ToolsNode, task: Task, channels: Channels): readonly Task[] {
   const source = isJsonObject(task.input) ? task.input : channels;
   const state = decodeState(graph.schema, source, task.node, [definition.messages]);
   const calls = openToolCalls((state[definition.messages] ?? []) as readonly Message[]);

@@ -9,8 +9,11 @@ export interface ApprovalDecision {
   readonly note?: string;
 }
 
-/** `approval`: takes approve or deny, and hands over the whole decision. `question`: takes any answer. */
-export type QuestionKind = 'question' | 'approval';
+/**
+ * `approval`: takes approve or deny, and hands over the whole decision. `question`: takes any answer. `breakpoint`: stands
+ * before or after a node and is passed by any answer but a denial.
+ */
+export type QuestionKind = 'question' | 'approval' | 'breakpoint';
 
 /** A question as a node's body asked it. */
 export interface AskedQuestion {
@@ -27,6 +30,7 @@ export interface AskedQuestion {
 
 /** A question that waits for its answer. */
 export interface Question extends AskedQuestion {
+  /** The node that asks; in a subgraph with the nodes around it, `review/ask`. */
   readonly node: string;
   readonly task: string;
   /** When it was first asked, ISO 8601. */
@@ -48,8 +52,22 @@ export interface Answer {
   readonly decision?: string;
 }
 
-/** The step and node a question id speaks of, or undefined where it is no question id. */
-export function parseQuestionId(id: string): { readonly step: number; readonly node: string } | undefined {
-  const match = /^(\d+)\.([^.:]+)(?:\.c?\d+)*:./.exec(id);
-  return match ? { step: Number(match[1]), node: match[2] as string } : undefined;
+/** One task on the way to a question, from the run inwards. */
+export interface TaskStep {
+  readonly task: string;
+  readonly step: number;
+  readonly node: string;
+}
+
+/** The tasks a question id speaks of, from the run's own to the one that asks; undefined where it is no question id. */
+export function parseQuestionId(id: string): readonly TaskStep[] | undefined {
+  const end = id.indexOf(':');
+  if (end < 0 || end === id.length - 1) return undefined;
+  const parts = id.slice(0, end).split('/');
+  const steps = parts.map((part, index): TaskStep | undefined => {
+    const match = /^(\d+)\.([^.:/]+)(?:\.c?\d+)*$/.exec(part);
+    if (!match) return undefined;
+    return { task: parts.slice(0, index + 1).join('/'), step: Number(match[1]), node: match[2] as string };
+  });
+  return steps.every((step) => step !== undefined) ? steps : undefined;
 }

@@ -1,11 +1,11 @@
-import { END, isCommand, isSend, type GotoRecord } from './commands';
+import { END, isCommand, isOverwrite, isSend, type Command, type GotoRecord } from './commands';
 import type { AnyGraph } from './compiled-graph';
 import { GraphRunError, StateError } from './errors';
 import { isGraphInterrupt } from './interrupt';
-import { NotJsonError, toJson, type Json } from './json';
+import { isJsonObject, NotJsonError, toJson, type Json, type JsonObject } from './json';
 import { withNodeRun, type NodeRun } from './node-run';
 import type { CompletedOutcome, InterruptedOutcome, Outcome, RejectedOutcome } from './outcome';
-import { encodeUpdate } from './write-state';
+import { encodeUpdate, OVERWRITE } from './write-state';
 
 /** What a body is run with. */
 export interface BodyCall {
@@ -78,8 +78,9 @@ function close(run: NodeRun): InterruptedOutcome | RejectedOutcome | undefined {
  * @throws {StateError} when a value does not fit the state. @throws {GraphRunError} `UNKNOWN_GOTO`.
  */
 export function recorded(graph: AnyGraph, node: string, result: unknown): CompletedOutcome {
-  const updates: CompletedOutcome['updates'][number][] = [];
+  const updates: JsonObject[] = [];
   const goto: GotoRecord[] = [];
+  const toParent: { updates: JsonObject[]; goto: GotoRecord[] }[] = [];
   for (const item of Array.isArray(result) ? (result as unknown[]) : [result]) {
     if (item === undefined || item === null) continue;
     if (!isCommand(item)) {
@@ -93,28 +94,60 @@ export function recorded(graph: AnyGraph, node: string, result: unknown): Comple
         node,
       );
     }
+    if (item.graph !== undefined) {
+      toParent.push(recordedForParent(node, item));
+      continue;
+    }
     if (item.update !== undefined) updates.push(encodeUpdate(graph.schema, item.update, node));
     goto.push(...recordGoto(graph, node, item.goto));
   }
-  return { kind: 'completed', updates, goto };
+  if (toParent.length === 0) return { kind: 'completed', updates, goto };
+  const merged = { updates: toParent.flatMap((one) => one.updates), goto: toParent.flatMap((one) => one.goto) };
+  return { kind: 'completed', updates, goto, toParent: merged };
+}
+
+// Only the graph around this one knows its state and its nodes; it checks both when the command reaches it.
+function recordedForParent(
+  node: string,
+  { update, goto }: Command<unknown>,
+): { updates: JsonObject[]; goto: GotoRecord[] } {
+  const plain = update === undefined ? {} : sendable(node, 'the parent graph', overwritesAsJson(update));
+  if (!isJsonObject(plain)) {
+    const message = `"${node}" gave its parent graph ${String(update)} as a state update. Give an object of state keys.`;
+    throw new StateError('INVALID_NODE_RETURN', message, node);
+  }
+  return {
+    updates: Object.keys(plain).length === 0 ? [] : [plain],
+    goto: gotoRecords(node, goto, (target) => String(target)),
+  };
+}
+
+function overwritesAsJson(update: unknown): unknown {
+  if (typeof update !== 'object' || update === null) return update;
+  return Object.fromEntries(
+    Object.entries(update)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [key, isOverwrite(value) ? { [OVERWRITE]: value.value } : value]),
+  );
 }
 
 /** Turns a goto, from a command or a router, into what is recorded; END leads nowhere. */
 export function recordGoto(graph: AnyGraph, node: string, goto: unknown): GotoRecord[] {
+  return gotoRecords(node, goto, (target) => knownNode(graph, node, target));
+}
+
+function gotoRecords(node: string, goto: unknown, nameOf: (target: unknown) => string): GotoRecord[] {
   if (goto === undefined) return [];
   const targets: readonly unknown[] = Array.isArray(goto) ? goto : [goto];
   return targets.flatMap((target): GotoRecord[] => {
     if (target === END) return [];
-    if (isSend(target)) {
-      return [
-        { kind: 'send', node: knownNode(graph, node, target.node), input: sendable(node, target.node, target.input) },
-      ];
-    }
-    return [{ kind: 'node', node: knownNode(graph, node, target) }];
+    if (!isSend(target)) return [{ kind: 'node', node: nameOf(target) }];
+    return [{ kind: 'send', node: nameOf(target.node), input: sendable(node, target.node, target.input) }];
   });
 }
 
-function knownNode(graph: AnyGraph, node: string, target: unknown): string {
+/** A node a goto names. @throws {GraphRunError} `UNKNOWN_GOTO`. */
+export function knownNode(graph: AnyGraph, node: string, target: unknown): string {
   if (typeof target === 'string' && graph.shape.nodes.has(target)) return target;
   const known = [...graph.shape.nodes.keys()].join(', ');
   const shown = typeof target === 'string' ? `"${target}"` : String(target);

@@ -4,7 +4,8 @@ import type { GraphEngine } from './engine';
 import { GraphRunError, type ErrorCode } from './errors';
 import type { Question } from './question';
 import type { Channels } from './state-schema';
-import type { Task } from './task';
+import { leavesOf, type Scope } from './scope';
+import { nodePathOf, type Task } from './task';
 import { bytesOf, MAX_PAYLOAD_BYTES } from './size-limit';
 import { decodeState } from './write-state';
 
@@ -14,7 +15,7 @@ export interface TaskLine {
   readonly name: string;
   /** How often it has run: 1, and one more for each pause it came back from. */
   readonly visit: number;
-  readonly status: Task['phase'];
+  readonly status: 'ready' | 'running' | 'waiting' | 'done';
 }
 
 /** A task of the current superstep, as it is shown: with its open questions. */
@@ -44,9 +45,30 @@ export function viewOf(engine: GraphEngine): RunView {
     step: engine.step,
     values: engine.values(),
     next: engine.next(),
-    tasks: engine.tasks.map(({ id, node, visit, phase }) => ({ id, name: node, visit, status: phase })),
+    tasks: linesOf(engine.tasks),
     questions: engine.questions(),
   };
+}
+
+// A subgraph's tasks come after the one they run in, under the path of their nodes.
+function linesOf(tasks: readonly Task[]): readonly TaskLine[] {
+  return tasks.flatMap((task) => [
+    { id: task.id, name: nodePathOf(task.id), visit: task.visit, status: statusOf(task) },
+    ...(task.inner ? linesOf(task.inner.tasks) : []),
+  ]);
+}
+
+function statusOf({ phase, inner }: Task): TaskLine['status'] {
+  switch (phase) {
+    case 'entered':
+      return leavesOf(inner as Scope).some((task) => task.phase === 'running' || task.phase === 'ready')
+        ? 'running'
+        : 'waiting';
+    case 'held':
+      return 'waiting';
+    default:
+      return phase;
+  }
 }
 
 /** The tasks of a view, each with its questions. */

@@ -3,6 +3,7 @@ import { CompiledGraph } from './compiled-graph';
 import { checkGraph, checkNodeName } from './check-graph';
 import { GraphDefinitionError } from './errors';
 import type { NodeActivityOptions, NodeDefinition, NodeKind, NodeOptions } from './node-definition';
+import { subgraph } from './subgraph-node';
 import type { Fields, StateOf, StateSchema, UpdateOf } from './state-schema';
 
 /** The nodes of a graph, as types: what kind each is, and which state keys it reads. */
@@ -43,9 +44,18 @@ export interface CompileOptions<Name extends string> {
   readonly recursionLimit?: number;
   /** Activity options of every node that does not set its own. */
   readonly activity?: NodeActivityOptions;
+  /** Stop each run before these nodes, `*` for all, until somebody lets it go on; no work of theirs is done by then. */
+  readonly interruptBefore?: readonly string[] | '*';
+  /** Stop each run after these nodes, `*` for all, unless nothing comes after. */
+  readonly interruptAfter?: readonly string[] | '*';
 }
 
 type Names<N> = keyof N & string;
+
+// Known by its shape, for instanceof fails where a module was loaded twice.
+function isCompiledGraph(node: object | undefined): node is CompiledGraph<string, any, any> {
+  return node !== undefined && 'shape' in node && 'schema' in node;
+}
 
 /** What a workflow-side body may give back. */
 export type NodeResult<F extends Fields> =
@@ -95,7 +105,8 @@ export class StateGraph<F extends Fields, N extends NodeMap = Record<never, neve
         `The graph already has a node "${name}". Give this one another name.`,
       );
     }
-    this.nodes.set(name, { ...node, kind: node?.kind ?? 'activity' } as NodeDefinition);
+    const definition = isCompiledGraph(node) ? subgraph(node) : node;
+    this.nodes.set(name, { ...definition, kind: node?.kind ?? 'activity' } as NodeDefinition);
     return this as never;
   }
 

@@ -114,5 +114,13 @@ export function inputSchemaOf(field: Field): z.ZodType {
   return isReduced(field) ? field.inputSchema : (field as z.ZodType);
 }
 
+/** The keys that a node reads, of those that have a value; all where it declares none. */
+export function readsOf(channels: Channels, reads: readonly string[] | undefined): Channels {
+  if (!reads) return channels;
+  return Object.fromEntries(
+    reads.filter((key) => Object.hasOwn(channels, key)).map((key) => [key, channels[key] as Json]),
+  );
+}
+
 /** A state as it is recorded: JSON under the keys that have a value. */
 export type Channels = Readonly<Record<string, Json>>;

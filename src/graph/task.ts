@@ -1,11 +1,12 @@
 import type { Json } from './json';
 import type { CompletedOutcome } from './outcome';
 import type { Answer, Question } from './question';
+import type { Scope } from './scope';
 import type { Write } from './write-state';
 
 /** One piece of work of a superstep, as it is kept in a snapshot. */
 export interface Task {
-  /** `<step>.<node>`, with `.<index>` for a Send or a tool call. */
+  /** `<step>.<node>`, with `.<index>` for a Send, `.c<n>` for a tool call; in a subgraph after the id of the task around it and a slash. */
   readonly id: string;
   readonly node: string;
   readonly step: number;
@@ -17,13 +18,18 @@ export interface Task {
   readonly call?: Json;
   /** How often it has been scheduled. */
   readonly visit: number;
-  readonly phase: 'ready' | 'running' | 'waiting' | 'done';
+  /** `entered`: a subgraph runs in it. `held`: a breakpoint keeps its superstep back. */
+  readonly phase: 'ready' | 'running' | 'waiting' | 'entered' | 'held' | 'done';
   readonly open: readonly Question[];
   /** Questions that have their answer: one is opened again when the node sends the answer back. */
   readonly answered: readonly Question[];
   readonly answers: readonly Answer[];
   readonly once: Readonly<Record<string, Json>>;
   readonly outcome?: CompletedOutcome;
+  /** The subgraph that runs in it. */
+  readonly inner?: Scope;
+  /** Under what its outcome may be used again. */
+  readonly cacheKey?: string;
 }
 
 /** A task that waits to be scheduled for the first time. */
@@ -33,5 +39,16 @@ export function newTask(fields: Pick<Task, 'id' | 'node' | 'step'> & Partial<Tas
 
 /** What a finished task wrote, in the order it wrote it; nothing while it is not done. */
 export function writesOf({ id, node, outcome }: Task): readonly Write[] {
-  return (outcome?.updates ?? []).map((update, index) => ({ node, task: id, index, update }));
+  return (outcome?.updates ?? []).map((update, index) => {
+    const prefix = outcome?.prefixes?.[index];
+    return { node, task: id, index, update, ...(prefix !== undefined && { prefix }) };
+  });
+}
+
+/** The nodes on the way to a task, from the run's graph inwards: `review/ask` for the task `2.review/1.ask`. */
+export function nodePathOf(taskId: string): string {
+  return taskId
+    .split('/')
+    .map((part) => part.split('.')[1] ?? part)
+    .join('/');
 }

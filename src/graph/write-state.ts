@@ -14,7 +14,8 @@ import {
   type StateSchema,
 } from './state-schema';
 
-const OVERWRITE = '__overwrite__';
+/** The key by which an `Overwrite` is known once it is JSON. */
+export const OVERWRITE = '__overwrite__';
 
 /** An update by whom it was written, ready to be applied. */
 export interface Write {
@@ -24,6 +25,8 @@ export interface Write {
   readonly task: string;
   /** Which of the task's updates this is. */
   readonly index: number;
+  /** What ids of new messages are made of, where they were made of something in a subgraph already. */
+  readonly prefix?: string;
   readonly update: JsonObject;
 }
 
@@ -222,13 +225,15 @@ function fold(field: ReducedValue<any, any>, current: Json | undefined, value: J
   const before = current === undefined ? undefined : decodeValue(field.valueSchema, current, write.node, key);
   let after: unknown;
   try {
-    after = field.reducer(
-      before,
-      field.prepare(update, write.index === 0 ? write.task : `${write.task}+${write.index}`),
-    );
+    after = field.reducer(before, field.prepare(update, prefixOf(write)));
   } catch (error) {
     const message = `The reducer of "${key}" failed on an update from "${write.node}": ${messageOf(error)}`;
     throw new GraphRunError('REDUCER_FAILED', message, write.node, { cause: error });
   }
   return encodeValue(field.valueSchema, after, write.node, key);
+}
+
+/** What ids of new messages in a write are made of. */
+export function prefixOf({ task, index, prefix }: Write): string {
+  return prefix ?? (index === 0 ? task : `${task}+${index}`);
 }

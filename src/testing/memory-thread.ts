@@ -110,11 +110,11 @@ export class MemoryThread implements GraphThread {
   }
 
   private async runTask(dispatch: Dispatch): Promise<void> {
-    const { engine, graph, dependencies, id: threadId } = this;
+    const { engine, dependencies, id: threadId } = this;
     const { id, node } = dispatch.task;
     const idempotencyKey = `${threadId}/${this.run.slice(0, 8)}/${id}`;
     try {
-      const result = await runTaskInMemory({ graph, threadId, idempotencyKey, dependencies, dispatch });
+      const result = await runTaskInMemory({ threadId, idempotencyKey, dependencies, dispatch });
       if (this.engine === engine && !this.failure) this.attempt(() => engine?.settle(id, result, now()));
     } catch (thrown) {
       if (this.engine === engine) this.fail(thrown, node);

@@ -5,7 +5,6 @@ import { limitExchanges } from '../activities/limit-exchanges';
 import { ModelError } from '../activities/model-error';
 import type { CheckedDependencies } from '../activities/check-dependencies';
 import { unknownToolOutcome } from '../graph/tool-messages';
-import type { AnyGraph } from '../graph/compiled-graph';
 import type { Dispatch } from '../graph/engine';
 import { AbeyanceError, GraphRunError, messageOf } from '../graph/errors';
 import type { Exchange } from '../graph/exchange';
@@ -22,7 +21,6 @@ const DEFAULT_ATTEMPTS = 3;
 
 /** A task to run in this process: whose it is, and what it is run with. */
 export interface MemoryTask {
-  readonly graph: AnyGraph;
   readonly threadId: string;
   readonly idempotencyKey: string;
   readonly dependencies: CheckedDependencies;
@@ -63,18 +61,14 @@ function typeOf(error: Error): string {
   return error instanceof AbeyanceError ? error.code : error.name;
 }
 
-function retryOf({ graph, dispatch: { definition } }: MemoryTask): NodeRetryPolicy {
+function retryOf({ dispatch: { graph, definition } }: MemoryTask): NodeRetryPolicy {
   if (definition.kind === 'workflow') return { maximumAttempts: 1 };
   return { ...graph.activity.retry, ...definition.activity?.retry };
 }
 
-function nodeRunOf(
-  { graph, threadId, idempotencyKey, dispatch }: MemoryTask,
-  attempt: number,
-  { once }: Carried,
-): NodeRun {
+function nodeRunOf({ threadId, idempotencyKey, dispatch }: MemoryTask, attempt: number, { once }: Carried): NodeRun {
   const { id, node, step, visit, answers } = dispatch.task;
-  const info = { threadId, graph: graph.name, node, task: id, step, visit, attempt, idempotencyKey };
+  const info = { threadId, graph: dispatch.graph.name, node, task: id, step, visit, attempt, idempotencyKey };
   return new NodeRun(info, answers, Object.fromEntries(once), {
     signal: new AbortController().signal,
     saveOnce: (results) => Object.entries(results).forEach(([key, value]) => once.set(key, value)),
@@ -82,8 +76,8 @@ function nodeRunOf(
 }
 
 async function runOnce(memoryTask: MemoryTask, run: NodeRun, carried: Carried): Promise<NodeResult> {
-  const { graph, dispatch, dependencies } = memoryTask;
-  const { definition, task } = dispatch;
+  const { dispatch, dependencies } = memoryTask;
+  const { graph, definition, task } = dispatch;
   const state = (): unknown =>
     task.input !== undefined
       ? toJson(dispatch.state)
@@ -110,12 +104,12 @@ async function runOnce(memoryTask: MemoryTask, run: NodeRun, carried: Carried): 
 }
 
 function callModelInMemory(
-  { graph, dispatch, dependencies: { models }, idempotencyKey }: MemoryTask,
+  { dispatch, dependencies: { models }, idempotencyKey }: MemoryTask,
   { messages: messagesKey }: ModelNode,
   { info, ports: { signal } }: NodeRun,
   carried: Carried,
 ): Promise<NodeResult> {
-  const state = decodeState(graph.schema, dispatch.state as JsonObject, dispatch.task.node, [messagesKey]);
+  const state = decodeState(dispatch.graph.schema, dispatch.state as JsonObject, dispatch.task.node, [messagesKey]);
   const messages = (state[messagesKey] ?? []) as readonly Message[];
   const target = nodeCallOf(dispatch, idempotencyKey).model as ModelTarget;
   const keepExchange = (exchange: Exchange): void => {

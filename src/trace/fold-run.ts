@@ -159,16 +159,16 @@ class Folding {
     }
   }
 
-  private runHere({ task, state }: Dispatch, definition: WorkflowNode): Outcome {
+  private runHere({ graph, task, state }: Dispatch, definition: WorkflowNode): Outcome {
     const { id, node, step, visit, answers, once } = task;
-    const info = { threadId: '', graph: this.graph.name, node, task: id, step, visit, attempt: 1, idempotencyKey: '' };
+    const info = { threadId: '', graph: graph.name, node, task: id, step, visit, attempt: 1, idempotencyKey: '' };
     const run = new NodeRun(info, answers, once, {
       signal: new AbortController().signal,
       saveOnce: () => undefined,
     });
     const seen =
-      task.input !== undefined ? state : decodeState(this.graph.schema, state as JsonObject, node, definition.reads);
-    const outcome = runBody({ graph: this.graph, body: definition.fn, state: seen, run });
+      task.input !== undefined ? state : decodeState(graph.schema, state as JsonObject, node, definition.reads);
+    const outcome = runBody({ graph, body: definition.fn, state: seen, run });
     if (!(outcome instanceof Promise)) return outcome;
     outcome.catch(() => undefined);
     throw new TypeError(`node "${node}" runs in workflow code and is asynchronous`);

@@ -1,3 +1,4 @@
+import { nodePathOf } from '../graph/task';
 import type { Json } from '../graph/json';
 import type { HistoryEvent } from './history-event';
 import { momentOf } from './moment';
@@ -67,5 +68,5 @@ function placedIn(value: unknown): Standing['questions'] {
 /** Node and task of a question, as its id tells: `<step>.<node>[.i]:<key>`. */
 export function placeOf(question: string): { readonly node: string; readonly task: string } {
   const task = question.split(':')[0] ?? question;
-  return { node: task.split('.')[1] ?? task, task };
+  return { node: nodePathOf(task), task };
 }

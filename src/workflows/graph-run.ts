@@ -127,7 +127,7 @@ export class GraphRun {
     const idempotencyKey = `${workflowId}/${firstExecutionRunId.slice(0, 8)}/${id}`;
     let outcome: Outcome | Promise<Outcome>;
     try {
-      outcome = runTask({ graph: this.graph, threadId: workflowId, idempotencyKey }, dispatch);
+      outcome = runTask({ threadId: workflowId, idempotencyKey }, dispatch);
     } catch (thrown) {
       throw toNodeFailure(node, thrown);
     }

@@ -1,6 +1,5 @@
 import { proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 import { nodeActivityName, toolActivityName } from '../graph/activity-name';
-import type { AnyGraph } from '../graph/compiled-graph';
 import type { Dispatch } from '../graph/engine';
 import type { NodeActivityOptions } from '../graph/node-definition';
 import type { WorkflowNode } from '../graph/node-definition';
@@ -23,7 +22,6 @@ const NEVER_RETRIED = ['NotFoundError'];
 
 /** Whose task it is, beside what the task says itself. */
 export interface TaskOwner {
-  readonly graph: AnyGraph;
   readonly threadId: string;
   readonly idempotencyKey: string;
 }
@@ -38,19 +36,24 @@ export function runTask(owner: TaskOwner, dispatch: Dispatch): Outcome | Promise
       const call = toolCallOf(dispatch);
       const known = definition.tools.some(({ name }) => name === call.name);
       if (!known) return unknownToolOutcome(definition, call);
-      return runActivity(owner, dispatch, toolActivityName(owner.graph.name, call.name), call.name);
+      return runActivity(owner, dispatch, toolActivityName(dispatch.graph.name, call.name), call.name);
     }
     case 'activity':
     case 'model':
-      return runActivity(owner, dispatch, nodeActivityName(owner.graph.name, dispatch.task.node), dispatch.task.node);
+      return runActivity(
+        owner,
+        dispatch,
+        nodeActivityName(dispatch.graph.name, dispatch.task.node),
+        dispatch.task.node,
+      );
     default:
       return definition satisfies never;
   }
 }
 
 function runHere(
-  { graph, threadId, idempotencyKey }: TaskOwner,
-  { task, state }: Dispatch,
+  { threadId, idempotencyKey }: TaskOwner,
+  { graph, task, state }: Dispatch,
   definition: WorkflowNode,
 ): Outcome | Promise<Outcome> {
   const { id, node, step, visit } = task;
@@ -66,7 +69,7 @@ function runHere(
 
 function runActivity(owner: TaskOwner, dispatch: Dispatch, type: string, name: string): Promise<Outcome> {
   const { task, definition } = dispatch;
-  const options = activityOptions(owner.graph.activity, definition.activity);
+  const options = activityOptions(dispatch.graph.activity, definition.activity);
   const activities = proxyActivities<Record<string, NodeActivity>>({
     ...options,
     activityId: `${task.id}#${task.visit}`,

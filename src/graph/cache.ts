@@ -1,0 +1,47 @@
+import type { AnyGraph } from './compiled-graph';
+import { digestOf } from './digest';
+import type { NodeDefinition } from './node-definition';
+import type { CompletedOutcome } from './outcome';
+import { GraphRunError, messageOf } from './errors';
+import { readsOf, type Channels } from './state-schema';
+import type { Task } from './task';
+import { decodeState } from './write-state';
+
+const MAX_ENTRIES = 200;
+
+/** What nodes that may be cached have written, by what they saw. */
+export type OutcomeCache = Readonly<Record<string, CachedOutcome>>;
+
+/** An outcome, and how long it counts. */
+export interface CachedOutcome {
+  readonly outcome: CompletedOutcome;
+  /** Until when it may be used, ISO 8601; for ever where there is none. */
+  readonly until?: string;
+}
+
+/** Under what a task's outcome is cached: its graph, its node, and what it sees or what the node makes of that. */
+export function cacheKeyOf(graph: AnyGraph, { cache, reads }: NodeDefinition, task: Task, channels: Channels): string {
+  const name = { graph: graph.name, node: task.node };
+  if (!cache?.key) return digestOf({ ...name, seen: task.input !== undefined ? task.input : readsOf(channels, reads) });
+  const state = task.input !== undefined ? task.input : decodeState(graph.schema, channels, task.node, reads);
+  try {
+    return digestOf({ ...name, key: String(cache.key(state)) });
+  } catch (error) {
+    throw new GraphRunError('NODE_FAILED', `The cache key of "${task.node}" failed: ${messageOf(error)}`, task.node, {
+      cause: error,
+    });
+  }
+}
+
+/** The outcome under a key, unless it is too old. */
+export function cachedAt(cache: OutcomeCache, key: string, at: string): CompletedOutcome | undefined {
+  const entry = cache[key];
+  if (!entry || (entry.until !== undefined && at >= entry.until)) return undefined;
+  return entry.outcome;
+}
+
+/** The cache with one outcome more; the oldest go where there are too many. */
+export function remember(cache: OutcomeCache, key: string, entry: CachedOutcome): OutcomeCache {
+  const entries = Object.entries(cache).filter(([one]) => one !== key);
+  return Object.fromEntries([...entries.slice(1 - MAX_ENTRIES), [key, entry]]);
+}

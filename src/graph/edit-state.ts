@@ -1,0 +1,77 @@
+import { END, START } from './commands';
+import type { EngineSnapshot } from './engine-snapshot';
+import { StateError } from './errors';
+import type { JsonObject } from './json';
+import { planNext, planStart } from './plan';
+import { enter, type Frame } from './superstep';
+import { newTask, type Task } from './task';
+import { applyWrites, readEncodedUpdate } from './write-state';
+
+/** A write to the state from outside the run. */
+export interface StateEdit {
+  /** Encoded as `encodeUpdate` encodes it. */
+  readonly update: JsonObject;
+  /**
+   * Whose update it counts as: that node has run then, and its edges say what comes next. `START`: as a new input;
+   * `END`: nothing comes next. Without it nothing but the values changes.
+   */
+  readonly asNode?: string;
+}
+
+/**
+ * A run with its state edited, while nothing runs.
+ *
+ * @throws {StateError} `STATE_UPDATE_CONFLICT` where the edit would drop a task that waits; as for any write.
+ */
+export function editState(frame: Frame, state: EngineSnapshot, { update, asNode }: StateEdit): EngineSnapshot {
+  const { graph } = frame;
+  const edits = (state.edits ?? 0) + 1;
+  const who = asNode === undefined || asNode === START || asNode === END ? 'update' : asNode;
+  const encoded = readEncodedUpdate(graph.schema, update, who);
+  const write = { node: who, task: `${state.step}.update${edits}`, index: 0, update: encoded };
+  const written = (): EngineSnapshot => ({
+    ...state,
+    edits,
+    channels: applyWrites(graph.schema, state.channels, [write]),
+  });
+  if (asNode === undefined) return written();
+  if (asNode === END) return { ...withoutHeld(written()), tasks: [], pending: { joins: {}, deferred: [] } };
+  if (asNode !== START && !graph.shape.nodes.has(asNode)) {
+    const message = `The state cannot be updated as "${asNode}", which is no node of "${graph.name}". The nodes are: ${[...graph.shape.nodes.keys()].join(', ')}.`;
+    throw new StateError('UNKNOWN_NODE', message, asNode);
+  }
+  const own = state.tasks.filter(({ node }) => node === asNode);
+  refuseDropping(state, asNode, own);
+  if (own.length > 0 && !state.held)
+    return { ...state, edits, tasks: state.tasks.map((task) => (own.includes(task) ? ran(task, encoded) : task)) };
+  const next = withoutHeld(written());
+  if (asNode === START) return enter(frame, next, planStart(graph, next.channels), next.channels);
+  const did = ran(newTask({ id: `${state.step}.${asNode}`, node: asNode, step: state.step }), encoded);
+  const plan = planNext(graph, state.channels, [did], state.pending);
+  return enter(frame, { ...next, tasks: [] }, plan, next.channels, [asNode]);
+}
+
+// Whoever edits the state must not make a waiting call vanish without a word.
+function refuseDropping({ tasks, held }: EngineSnapshot, asNode: string, own: readonly Task[]): void {
+  if (own.length > 1) {
+    const message = `"${asNode}" has ${own.length} tasks that wait, so an update as "${asNode}" does not say which. Answer them instead.`;
+    throw new StateError('STATE_UPDATE_CONFLICT', message, asNode);
+  }
+  const others = tasks.filter((task) => task.phase !== 'done' && !own.includes(task));
+  const dropped = held ? (held.sends.length > 0 || own.length > 0 ? others : []) : own.length > 0 ? [] : others;
+  if (dropped.length === 0) return;
+  const waiting = [...new Set(dropped.map(({ node }) => node))].join(', ');
+  const message = `An update as "${asNode}" would drop what waits: ${waiting}. Update as one of them, leave asNode out, or answer them first.`;
+  throw new StateError('STATE_UPDATE_CONFLICT', message, asNode);
+}
+
+function withoutHeld(state: EngineSnapshot): EngineSnapshot {
+  const { held: _, ...rest } = state;
+  return rest;
+}
+
+function ran(task: Task, update: JsonObject): Task {
+  const { inner: _, ...own } = task;
+  const updates = Object.keys(update).length === 0 ? [] : [update];
+  return { ...own, phase: 'done', open: [], once: {}, outcome: { kind: 'completed', updates, goto: [] } };
+}

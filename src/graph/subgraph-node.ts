@@ -1,0 +1,30 @@
+import type { Command } from './commands';
+import type { CompiledGraph } from './compiled-graph';
+import type { GraphNode, NodeOptions } from './node-definition';
+import type { NodeMap } from './state-graph';
+import type { Fields, StateOf, UpdateOf } from './state-schema';
+
+/** How a graph runs as a node of another. */
+export interface SubgraphOptions<F extends Fields, S, U> extends Omit<NodeOptions, 'activity' | 'cache'> {
+  /** What the subgraph starts on, of the state around it. Default: the keys that both states have. Pure and synchronous. */
+  readonly input?: (state: S) => UpdateOf<F>;
+  /** What its end means to the state around it. Default: its writes to the keys that both states have. Pure and synchronous. */
+  readonly output?: (state: StateOf<F>) => U | Command<any, any>;
+}
+
+/**
+ * Makes a compiled graph a node of another graph, within the same run.
+ *
+ * Its nodes run, ask and are recorded one by one, so a pause deep inside reruns nothing but the node that asked. Its
+ * questions and tasks carry the path of nodes, `review/ask`. Updates of keys that both graphs fold arrive outside as they
+ * were written inside, none twice. A compiled graph given to `addNode` as it is does the same with the defaults.
+ *
+ * @example .addNode('review', subgraph(review, { input: (state) => ({ text: state.draft }), output: ({ verdict }) => ({ verdict }) }))
+ */
+export function subgraph<Name extends string, F extends Fields, N extends NodeMap, S = any, U = any>(
+  graph: CompiledGraph<Name, F, N>,
+  options: SubgraphOptions<F, S, U> = {},
+): { kind: 'graph'; fn?: (state: S) => U } {
+  const node: GraphNode = { ...options, kind: 'graph', graph };
+  return node;
+}

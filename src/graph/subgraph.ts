@@ -1,0 +1,170 @@
+import type { AnyGraph } from './compiled-graph';
+import { GraphRunError, messageOf } from './errors';
+import { isJsonObject, type Json, type JsonObject } from './json';
+import type { GraphNode, NodeDefinition } from './node-definition';
+import type { CompletedOutcome } from './outcome';
+import { planStart, type Plan } from './plan';
+import { knownNode, recorded } from './run-body';
+import type { Scope } from './scope';
+import { isReduced, valueSchemaOf, type Channels, type Field, type Fields, type StateSchema } from './state-schema';
+import type { Frame } from './superstep';
+import { nodePathOf, type Task } from './task';
+import {
+  applyWrites,
+  decodeState,
+  decodeValue,
+  encodeUpdate,
+  encodeValue,
+  initialChannels,
+  OVERWRITE,
+  readEncodedUpdate,
+  type Write,
+} from './write-state';
+
+type Schema = StateSchema<Fields>;
+
+/** The state keys that a subgraph shares with the graph around it, by name. */
+export function sharedKeys(around: Schema, within: Schema): readonly string[] {
+  return Object.keys(within.fields).filter((key) => Object.hasOwn(around.fields, key));
+}
+
+/** The graph that runs in a task that was entered. */
+export function graphWithin(graph: AnyGraph, task: Task): AnyGraph {
+  return (graph.shape.nodes.get(task.node) as GraphNode).graph;
+}
+
+/** The node at a path of nodes, `review/ask`; undefined where there is none. */
+export function definitionAt(graph: AnyGraph, path: string): NodeDefinition | undefined {
+  const [first = '', ...rest] = path.split('/');
+  const definition = graph.shape.nodes.get(first);
+  if (rest.length === 0) return definition;
+  return definition?.kind === 'graph' ? definitionAt(definition.graph, rest.join('/')) : undefined;
+}
+
+/** The frame of the subgraph that runs in a task. */
+export function frameWithin(frame: Frame, task: Task, { graph, output }: GraphNode): Frame {
+  const shared = output ? [] : sharedKeys(frame.graph.schema, graph.schema);
+  return { ...frame, graph, prefix: `${task.id}/`, shared };
+}
+
+/**
+ * A subgraph at its start: on the keys it shares with the graph around it, or on what `input` makes of the state.
+ *
+ * A Send's input is the subgraph's own input.
+ */
+export function enterSubgraph(
+  frame: Frame,
+  scope: Scope,
+  task: Task,
+  definition: GraphNode,
+): { readonly start: Scope; readonly plan: Plan } {
+  const { graph } = definition;
+  const channels = startingOn(graph.schema, frame.graph.schema, scope.channels, task, definition);
+  const base = { limit: graph.recursionLimit, step: 0, taken: 0, tasks: [], pending: { joins: {}, deferred: [] } };
+  return { start: { ...base, channels }, plan: planStart(graph, channels) };
+}
+
+function startingOn(
+  schema: Schema,
+  around: Schema,
+  outside: Channels,
+  task: Task,
+  { input, reads }: GraphNode,
+): Channels {
+  const initial = initialChannels(schema);
+  const path = nodePathOf(task.id);
+  const given = (update: JsonObject): Channels =>
+    applyWrites(schema, initial, [{ node: path, task: `${task.id}/0.input`, index: 0, update }]);
+  if (task.input !== undefined) return given(readEncodedUpdate(schema, task.input, path));
+  if (input) {
+    const state = decodeState(around, outside, path, reads);
+    return given(
+      encodeUpdate(
+        schema,
+        mapped(path, 'input', () => input(state)),
+        path,
+      ),
+    );
+  }
+  const seen = sharedKeys(around, schema).filter((key) => reads?.includes(key) ?? true);
+  const values = seen
+    .filter((key) => Object.hasOwn(outside, key))
+    .map((key) => [key, asValueOf(schema.fields[key] as Field, outside[key] as Json, path, key)]);
+  return { ...initial, ...(Object.fromEntries(values) as Channels) };
+}
+
+function asValueOf(field: Field, value: Json, node: string, key: string): Json {
+  const schema = valueSchemaOf(field);
+  return encodeValue(schema, decodeValue(schema, value, node, key), node, key);
+}
+
+function mapped<T>(node: string, what: string, map: () => T): T {
+  try {
+    return map();
+  } catch (error) {
+    throw new GraphRunError('NODE_FAILED', `The ${what} of subgraph "${node}" failed: ${messageOf(error)}`, node, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * What a subgraph that has ended means to the graph around it.
+ *
+ * Updates that both graphs fold are handed over one by one, as they were written: the graph around folds them into its
+ * own value, so nothing comes twice. Of a key that keeps its last value the last one is.
+ */
+export function outcomeOfSubgraph(frame: Frame, task: Task, definition: GraphNode, inner: Scope): CompletedOutcome {
+  const path = nodePathOf(task.id);
+  const { graph, output } = definition;
+  const own = output
+    ? recorded(
+        frame.graph,
+        path,
+        mapped(path, 'output', () => output(decodeState(graph.schema, inner.channels, path))),
+      )
+    : exported(frame.graph.schema, graph.schema, inner, path);
+  const told = inner.toParent;
+  if (!told) return own;
+  return {
+    ...own,
+    updates: [...own.updates, ...told.updates.map((update) => readEncodedUpdate(frame.graph.schema, update, path))],
+    goto: [...own.goto, ...told.goto.map((one) => ({ ...one, node: knownNode(frame.graph, path, one.node) }))],
+  };
+}
+
+function exported(around: Schema, within: Schema, { written = [], channels }: Scope, path: string): CompletedOutcome {
+  const keys = sharedKeys(around, within).filter((key) => written.some(({ update }) => Object.hasOwn(update, key)));
+  const piecewise = keys.filter(
+    (key) =>
+      isReduced(around.fields[key] as Field) &&
+      isReduced(within.fields[key] as Field) &&
+      !written.some(({ update }) => isOverwritten(update[key])),
+  );
+  const whole = keys.filter((key) => !piecewise.includes(key));
+  const last = Object.fromEntries(whole.map((key) => [key, lastOf(within, around, key, channels[key] ?? null)]));
+  const pieces: readonly Pick<Write, 'update' | 'prefix'>[] = [
+    ...(whole.length > 0 ? [{ update: last }] : []),
+    ...written.map(({ update, prefix }) => ({ update: only(update, piecewise), prefix })),
+  ].filter(({ update }) => Object.keys(update).length > 0);
+  return {
+    kind: 'completed',
+    updates: pieces.map(({ update }) => readEncodedUpdate(around, update, path)),
+    goto: [],
+    ...(pieces.length > 0 && { prefixes: pieces.map(({ prefix }) => prefix ?? path) }),
+  };
+}
+
+// A value that was replaced in the subgraph is replaced outside too.
+function lastOf(within: Schema, around: Schema, key: string, value: Json): Json {
+  const bothFold = isReduced(around.fields[key] as Field) && isReduced(within.fields[key] as Field);
+  return bothFold ? { [OVERWRITE]: value } : value;
+}
+
+function isOverwritten(value: Json | undefined): boolean {
+  return isJsonObject(value) && OVERWRITE in value;
+}
+
+function only(update: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(update).filter(([key]) => keys.includes(key)));
+}

@@ -1,0 +1,154 @@
+import { breakpointAt, questionOf } from './breakpoint';
+import { cacheKeyOf } from './cache';
+import type { AnyGraph } from './compiled-graph';
+import { GraphRunError } from './errors';
+import type { GraphNode, NodeDefinition } from './node-definition';
+import type { CompletedOutcome } from './outcome';
+import { callsOf, planNext, tasksOf, type Plan } from './plan';
+import type { ParentWrites, Scope } from './scope';
+import type { Channels } from './state-schema';
+import { enterSubgraph, frameWithin, outcomeOfSubgraph } from './subgraph';
+import { writesOf, type Task } from './task';
+import { applyWrites, prefixOf, refuseConflicts, type Write } from './write-state';
+
+/** Whose supersteps these are, and what the run lends them. */
+export interface Frame {
+  readonly graph: AnyGraph;
+  /** What ids of tasks begin with: nothing in a run, in a subgraph the id of its task and a slash. */
+  readonly prefix: string;
+  /** In a subgraph: the keys it shares with the graph around it. */
+  readonly shared?: readonly string[];
+  /** ISO 8601. */
+  readonly at: string;
+  /** The breakpoints of this run, by path of nodes. */
+  readonly breakpoints: Breakpoints;
+  readonly cached: (key: string) => CompletedOutcome | undefined;
+}
+
+/** Before and after which nodes a run stops; `*` for every node. */
+export interface Breakpoints {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/**
+ * Moves a scope on as far as its finished tasks allow: ends subgraphs, applies writes, plans the next superstep.
+ *
+ * @throws {StateError} where writes do not fit. @throws {GraphRunError} where a reducer or router fails, or at the limit.
+ */
+export function progress<S extends Scope>(frame: Frame, scope: S): S {
+  const tasks = scope.tasks.map((task) => (task.inner ? progressWithin(frame, task, task.inner) : task));
+  const next: S = { ...scope, tasks };
+  if (next.held) {
+    const { held: plan, ...rest } = next;
+    return tasks.some(({ open }) => open.length > 0) ? next : begin(frame, rest as unknown as S, plan);
+  }
+  if (tasks.length === 0) return next;
+  if (tasks.every(({ phase }) => phase === 'done')) return advance(frame, next);
+  // Two writers of one value will never agree, so nobody is to answer their siblings first.
+  refuseConflicts(frame.graph.schema, tasks.flatMap(writesOf));
+  return next;
+}
+
+/** The state, with the writes of the tasks that have finished in this superstep. */
+export function written(graph: AnyGraph, { channels, tasks }: Scope): Channels {
+  const writes = tasks.flatMap(writesOf);
+  return writes.length === 0 ? channels : applyWrites(graph.schema, channels, writes);
+}
+
+// The writes and the next tasks come in together: where the limit is met, the finished tasks still hold their writes.
+function advance<S extends Scope>(frame: Frame, scope: S): S {
+  const { channels, tasks, pending } = scope;
+  const toParent = commandsToParent(frame, tasks);
+  const plan = toParent ? NOTHING_MORE : planNext(frame.graph, channels, tasks, pending);
+  const next: S = {
+    ...scope,
+    ...(frame.shared && { written: [...(scope.written ?? []), ...sharedWrites(frame.shared, tasks)] }),
+    ...(toParent && { toParent }),
+  };
+  return enter(frame, next, plan, written(frame.graph, scope), [...new Set(tasks.map(({ node }) => node))]);
+}
+
+const NOTHING_MORE: Plan = { nodes: [], sends: [], pending: { joins: {}, deferred: [] } };
+
+/** Begins the planned superstep, or holds it at a breakpoint; with nothing planned, the scope has ended. */
+export function enter<S extends Scope>(
+  frame: Frame,
+  scope: S,
+  plan: Plan,
+  channels: Channels,
+  finished: readonly string[] = [],
+): S {
+  const { step, taken, limit } = scope;
+  const { pending } = plan;
+  if (plan.nodes.length === 0 && plan.sends.length === 0) return { ...scope, channels, tasks: [], pending };
+  if (taken >= limit) {
+    const message = `"${frame.graph.name}" took ${limit} supersteps and has more to do (${plan.nodes.join(', ')}). Give it an end, or raise recursionLimit.`;
+    throw new GraphRunError('GRAPH_RECURSION_LIMIT', message, plan.nodes[0]);
+  }
+  const next: S = { ...scope, channels, pending, step: step + 1, taken: taken + 1 };
+  const stop = breakpointAt(frame, plan, finished);
+  if (!stop) return begin(frame, next, plan);
+  const [first, ...others] = tasksOf(plan, next.step, frame.prefix).map((task): Task => ({ ...task, phase: 'held' }));
+  const held = first && { ...first, phase: 'waiting' as const, open: [questionOf(frame, stop, first, plan)] };
+  return { ...next, tasks: held ? [held, ...others] : others, held: plan };
+}
+
+function begin<S extends Scope>(frame: Frame, scope: S, plan: Plan): S {
+  const tasks = tasksOf(plan, scope.step, frame.prefix).flatMap((task) => opened(frame, scope, task));
+  return progress(frame, { ...scope, tasks });
+}
+
+function opened(frame: Frame, scope: Scope, task: Task): readonly Task[] {
+  const definition = frame.graph.shape.nodes.get(task.node) as NodeDefinition;
+  switch (definition.kind) {
+    case 'tools':
+      return callsOf(frame.graph, definition, task, scope.channels);
+    case 'graph':
+      return [entered(frame, scope, task, definition)];
+    case 'activity':
+    case 'model':
+    case 'workflow':
+      return [definition.cache ? fromCache(frame, scope, task, definition) : task];
+    default:
+      return definition satisfies never;
+  }
+}
+
+function fromCache(frame: Frame, scope: Scope, task: Task, definition: NodeDefinition): Task {
+  const cacheKey = cacheKeyOf(frame.graph, definition, task, scope.channels);
+  const outcome = frame.cached(cacheKey);
+  return outcome ? { ...task, phase: 'done', outcome } : { ...task, cacheKey };
+}
+
+function entered(frame: Frame, scope: Scope, task: Task, definition: GraphNode): Task {
+  const within = frameWithin(frame, task, definition);
+  const { start, plan } = enterSubgraph(frame, scope, task, definition);
+  return { ...task, phase: 'entered', visit: 1, inner: enter(within, start, plan, start.channels) };
+}
+
+function progressWithin(frame: Frame, task: Task, before: Scope): Task {
+  const definition = frame.graph.shape.nodes.get(task.node) as GraphNode;
+  const inner = progress(frameWithin(frame, task, definition), before);
+  if (inner.tasks.length > 0) return { ...task, inner };
+  const { inner: _, ...rest } = task;
+  return { ...rest, phase: 'done', outcome: outcomeOfSubgraph(frame, task, definition, inner) };
+}
+
+function commandsToParent(frame: Frame, tasks: readonly Task[]): ParentWrites | undefined {
+  const told = tasks.flatMap(({ outcome, node }) => (outcome?.toParent ? [{ node, ...outcome.toParent }] : []));
+  const [first] = told;
+  if (!first) return undefined;
+  if (frame.prefix === '') {
+    const message = `"${first.node}" returned a Command for the parent graph, but "${frame.graph.name}" runs in no other graph. Leave out graph: Command.PARENT.`;
+    throw new GraphRunError('NO_PARENT_GRAPH', message, first.node);
+  }
+  return { updates: told.flatMap(({ updates }) => updates), goto: told.flatMap(({ goto }) => goto) };
+}
+
+function sharedWrites(shared: readonly string[], tasks: readonly Task[]): readonly Write[] {
+  return tasks.flatMap(writesOf).flatMap((write) => {
+    const update = Object.fromEntries(Object.entries(write.update).filter(([key]) => shared.includes(key)));
+    return Object.keys(update).length === 0 ? [] : [{ ...write, update, prefix: prefixOf(write) }];
+  });
+}
