@@ -62,10 +62,17 @@ export {
 } from './graph/messages';
 export { once } from './graph/once';
 export { modelNode, type ModelNodeOptions } from './graph/model-node';
-export type { NodeActivityOptions, NodeOptions, NodeRetryPolicy } from './graph/node-definition';
+export type {
+  CachePolicy,
+  NodeActivityOptions,
+  NodeFailure,
+  NodeOptions,
+  NodeRetryPolicy,
+} from './graph/node-definition';
 export type { ApprovalDecision, Question } from './graph/question';
 export type { TaskView } from './graph/run-view';
 export { StateGraph, type CompileOptions } from './graph/state-graph';
+export { subgraph, type SubgraphOptions } from './graph/subgraph-node';
 export { ReducedValue, StateSchema, type StateOf, type UpdateOf } from './graph/state-schema';
 export { tool, type Tool, type ToolDeclaration } from './graph/tool';
 export { toolNode, type ToolNodeOptions } from './graph/tool-node';

@@ -49,7 +49,7 @@ async function start(graph: string, _: unknown, command: Command): Promise<void>
   const input = inputOf(options);
   const out = new Output(options);
   await withServer(options, async (session) => {
-    const request = { graph: { name: graph }, threadId, input, recursionLimit };
+    const request = { graph: { name: graph }, threadId, input, options: { recursionLimit } };
     const runId = await session.start(request, taskQueue);
     const started = { threadId, runId, graph, taskQueue };
     if (!wait) return out.one(started, () => startedText(threadId, graph, out));

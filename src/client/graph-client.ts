@@ -42,9 +42,9 @@ export class GraphClient implements GraphRunner {
   async start<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     input: UpdateOf<F>,
-    { threadId = randomUUID(), recursionLimit }: RunOptions = {},
+    { threadId = randomUUID(), ...own }: RunOptions = {},
   ): Promise<GraphThread<F>> {
-    await this.starter.start({ graph, threadId, input, recursionLimit }, (options) =>
+    await this.starter.start({ graph, threadId, input, options: own }, (options) =>
       this.client.workflow.start(graph.name, options),
     );
     return this.thread(graph, threadId);
@@ -64,10 +64,10 @@ export class GraphClient implements GraphRunner {
   async invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     input: UpdateOf<F> | Command,
-    { threadId, recursionLimit }: RunOptions = {},
+    { threadId, ...own }: RunOptions = {},
   ): Promise<RunResult<F>> {
     if (isCommand(input)) return this.answer(graph, input, threadId) as Promise<RunResult<F>>;
-    const request = { graph, threadId: threadId ?? randomUUID(), input, recursionLimit };
+    const request = { graph, threadId: threadId ?? randomUUID(), input, options: own };
     try {
       const stop = await this.starter.start(request, (options) =>
         this.client.workflow.executeUpdateWithStart(untilStoppedUpdate, {

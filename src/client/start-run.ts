@@ -11,6 +11,7 @@ import type { AnyGraph } from '../graph/compiled-graph';
 import { messageOf, StateError, ThreadError } from '../graph/errors';
 import { inMegabytes } from '../graph/size-limit';
 import { encodeUpdate } from '../graph/write-state';
+import type { RunOptions } from '../graph/graph-runner';
 import type { Carry } from '../workflows/graph-run';
 import { stateQuery } from '../workflows/messages';
 import { statusAttribute } from '../workflows/pending-in-the-open';
@@ -21,7 +22,8 @@ export interface RunRequest {
   readonly graph: Pick<AnyGraph, 'name'> & Partial<Pick<AnyGraph, 'schema'>>;
   readonly threadId: string;
   readonly input: unknown;
-  readonly recursionLimit?: number;
+  /** What the run is told beside its input. */
+  readonly options?: Omit<RunOptions, 'threadId'>;
 }
 
 /** The options a run is launched with; the client adds the call. */
@@ -44,18 +46,19 @@ export class RunStarter {
   async start<T>(request: RunRequest, launch: (options: LaunchOptions) => Promise<T>): Promise<T> {
     const { schema } = request.graph;
     const input = schema ? encodeUpdate(schema, request.input, 'input') : request.input;
-    const limit = request.recursionLimit === undefined ? undefined : { recursionLimit: request.recursionLimit };
+    const given = Object.entries(request.options ?? {}).filter(([, value]) => value !== undefined);
+    const own: Omit<RunOptions, 'threadId'> = Object.fromEntries(given);
     try {
       return await this.launch(
         request,
-        [input, ...(limit ? [limit] : [])],
+        [input, ...(given.length > 0 ? [own] : [])],
         WorkflowIdReusePolicy.REJECT_DUPLICATE,
         launch,
       );
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    const carry = { ...(await this.carryOf(request)), ...limit };
+    const carry = { ...(await this.carryOf(request)), ...own };
     try {
       return await this.launch(request, [input, carry], WorkflowIdReusePolicy.ALLOW_DUPLICATE, launch);
     } catch (error) {

@@ -25,8 +25,8 @@ export interface StartOptions {
   readonly step?: number;
   readonly recursionLimit?: number;
   /** Nodes before and after which this run stops, beside those of the graph; those of subgraphs by path. */
-  readonly interruptBefore?: readonly string[];
-  readonly interruptAfter?: readonly string[];
+  readonly interruptBefore?: readonly string[] | '*';
+  readonly interruptAfter?: readonly string[] | '*';
   /** When it starts, ISO 8601. */
   readonly at?: string;
 }

@@ -1,5 +1,5 @@
 import { cachedAt, remember } from './cache';
-import { checkBreakpoints, checkRecursionLimit } from './check-graph';
+import { breakpointsOf, checkBreakpoints, checkRecursionLimit } from './check-graph';
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
 import { editState, type StateEdit } from './edit-state';
@@ -263,10 +263,11 @@ export class GraphEngine {
 const NO_BREAKPOINTS = { before: [], after: [] };
 
 function breakpointsIn(graph: AnyGraph, options: StartOptions): EngineSnapshot['breakpoints'] {
-  const { interruptBefore: before = [], interruptAfter: after = [] } = options;
+  const before = breakpointsOf(options.interruptBefore);
+  const after = breakpointsOf(options.interruptAfter);
   if (before.length === 0 && after.length === 0) return undefined;
   checkBreakpoints(graph.shape, before, after);
-  return { before: [...before], after: [...after] };
+  return { before, after };
 }
 
 function dispatchesIn(graph: AnyGraph, scope: Scope, taken: ReadonlySet<string>): readonly Dispatch[] {

@@ -38,6 +38,10 @@ export interface RunOptions {
   readonly threadId?: string;
   /** The most supersteps this run may take; default the graph's. */
   readonly recursionLimit?: number;
+  /** Nodes before which this run stops, beside the graph's own breakpoints; a subgraph's by path, `review/ask`; `*` for all. */
+  readonly interruptBefore?: readonly string[] | '*';
+  /** Nodes after which this run stops. */
+  readonly interruptAfter?: readonly string[] | '*';
 }
 
 /** A decision's details; `question` and `digest` default to those of the only open question. */

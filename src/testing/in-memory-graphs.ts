@@ -36,11 +36,11 @@ export class InMemoryGraphs implements GraphRunner {
   async start<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     input: UpdateOf<F>,
-    { threadId = randomUUID(), recursionLimit }: RunOptions = {},
+    { threadId = randomUUID(), ...options }: RunOptions = {},
   ): Promise<GraphThread<F>> {
     const encoded = encodeUpdate(graph.schema, input, 'input');
     const thread = this.threadFor(graph, threadId);
-    thread.begin(encoded, recursionLimit === undefined ? {} : { recursionLimit });
+    thread.begin(encoded, options);
     return thread;
   }
 

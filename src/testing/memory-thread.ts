@@ -39,6 +39,7 @@ export class MemoryThread implements GraphThread {
       this.engine = GraphEngine.start(this.graph, input, {
         values: this.before?.values,
         step: this.before?.step,
+        at: now(),
         ...options,
       });
     });
@@ -115,11 +116,19 @@ export class MemoryThread implements GraphThread {
     const idempotencyKey = `${threadId}/${this.run.slice(0, 8)}/${id}`;
     try {
       const result = await runTaskInMemory({ threadId, idempotencyKey, dependencies, dispatch });
-      if (this.engine === engine && !this.failure) this.attempt(() => engine?.settle(id, result, now()));
+      if (this.engine === engine && !this.failure && engine?.isRunning(id))
+        this.attempt(() => engine.settle(id, result, now()));
     } catch (thrown) {
-      if (this.engine === engine) this.fail(thrown, node);
+      if (this.engine === engine) this.attempt(() => this.handle(thrown, id, node));
     }
     if (this.engine === engine) this.drive();
+  }
+
+  private handle(thrown: unknown, task: string, node: string): void {
+    const failure = asRunError(thrown, node);
+    const { code, message } = failure;
+    if (!this.engine?.isRunning(task)) return;
+    if (!this.engine.settleFailure(task, { node, code, message }, now())) this.fail(failure);
   }
 
   private stop(): Stop | undefined {
@@ -136,12 +145,14 @@ export class MemoryThread implements GraphThread {
     }
   }
 
-  private fail(thrown: unknown, node?: string): void {
-    this.failure ??=
-      thrown instanceof AbeyanceError
-        ? thrown
-        : new GraphRunError('RUN_FAILED', `The run failed: ${messageOf(thrown)}`, node);
+  private fail(thrown: unknown): void {
+    this.failure ??= asRunError(thrown);
   }
+}
+
+function asRunError(thrown: unknown, node?: string): AbeyanceError {
+  if (thrown instanceof AbeyanceError) return thrown;
+  return new GraphRunError('RUN_FAILED', `The run failed: ${messageOf(thrown)}`, node);
 }
 
 function now(): string {

@@ -15,6 +15,7 @@ import { unknownToolOutcome } from '../graph/tool-messages';
 import { decodeState } from '../graph/write-state';
 import { eventIdOf, type HistoryEvent } from './history-event';
 import type { Moment } from './moment';
+import { nodeFailureOf } from './node-failure-of';
 import { firstPayload, jsonOf, payloadsOf } from './payload';
 import type { RunEvents } from './run-events';
 import { objectOf, textOf } from './untrusted';
@@ -112,13 +113,20 @@ class Folding {
     const scheduled = activities.get(eventIdOf(attributes.scheduledEventId))?.scheduled;
     const id = textOf(scheduled?.attributes.activityId);
     if (id === undefined || !this.given.has(id)) return;
-    if (kind !== 'activityTaskCompleted') {
+    const task = id.slice(0, id.lastIndexOf('#'));
+    if (!this.engine.isRunning(task)) return;
+    if (kind === 'activityTaskCanceled') {
       this.ended = true;
       return;
     }
+    if (kind !== 'activityTaskCompleted') return this.settleFailure(task, attributes, at);
     const outcome = jsonOf(firstPayload(attributes.result));
     if (!isJsonObject(outcome)) throw new TypeError(`the result of activity ${id} cannot be read`);
-    this.engine.settle(id.slice(0, id.lastIndexOf('#')), outcome as unknown as Outcome, isoOf(at));
+    this.engine.settle(task, outcome as unknown as Outcome, isoOf(at));
+  }
+
+  private settleFailure(task: string, attributes: HistoryEvent['attributes'], at: Moment): void {
+    this.ended = !this.engine.settleFailure(task, nodeFailureOf(task, attributes.failure), isoOf(at));
   }
 
   private decide(event: HistoryEvent, at: Moment): void {
@@ -184,10 +192,11 @@ class Folding {
   }
 }
 
-const CARRIED = new Set(['values', 'step', 'recursionLimit']);
+const CARRIED = new Set(['values', 'step', 'recursionLimit', 'interruptBefore', 'interruptAfter']);
 
-function startEngine(graph: AnyGraph, [first]: readonly HistoryEvent[]): GraphEngine {
-  const { workflowType, input } = first?.attributes ?? {};
+function startEngine(graph: AnyGraph, events: readonly HistoryEvent[]): GraphEngine {
+  const { workflowType, input } = events[0]?.attributes ?? {};
+  const [began] = workflowTasksOf(events);
   const type = textOf(objectOf(workflowType).name);
   if (type !== graph.name) throw new TypeError(`the run is one of graph "${type}", not "${graph.name}"`);
   const [given, carry] = payloadsOf(input);
@@ -195,7 +204,7 @@ function startEngine(graph: AnyGraph, [first]: readonly HistoryEvent[]): GraphEn
   const carried = objectOf(jsonOf(carry));
   const unknown = Object.keys(carried).find((key) => !CARRIED.has(key));
   if (unknown !== undefined) throw new TypeError(`the run took over "${unknown}", which this version does not know`);
-  return GraphEngine.start(graph, jsonOf(given) ?? {}, carried);
+  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, ...(began && { at: isoOf(began.started.at) }) });
 }
 
 // The workflow's clock has milliseconds.

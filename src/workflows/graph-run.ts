@@ -1,5 +1,6 @@
 import {
   allHandlersFinished,
+  ApplicationFailure,
   CancellationScope,
   condition,
   isCancellation,
@@ -26,6 +27,8 @@ export interface Carry {
   readonly values?: Channels;
   readonly step?: number;
   readonly recursionLimit?: number;
+  readonly interruptBefore?: readonly string[] | '*';
+  readonly interruptAfter?: readonly string[] | '*';
 }
 
 /** The end of a task that ran elsewhere, on its way into the engine. */
@@ -79,7 +82,7 @@ export class GraphRun {
     this.carried = { values: carry?.values ?? {}, step: carry?.step ?? 0 };
     try {
       this.checkName();
-      const engine = (this.engine = GraphEngine.start(this.graph, input, carry));
+      const engine = (this.engine = GraphEngine.start(this.graph, input, { ...carry, at: now() }));
       await this.drive(engine);
       refuseTooLarge('The result', engine.values(), this.graph.name);
       await this.close({ kind: 'done', view: sendable(this.view()) }, 'done');
@@ -129,7 +132,9 @@ export class GraphRun {
     try {
       outcome = runTask({ threadId: workflowId, idempotencyKey }, dispatch);
     } catch (thrown) {
-      throw toNodeFailure(node, thrown);
+      this.settleFailure(engine, id, node, thrown);
+      this.allowance.release();
+      return;
     }
     if (!(outcome instanceof Promise)) {
       this.allowance.release();
@@ -149,9 +154,18 @@ export class GraphRun {
     const arrivals = this.arrivals;
     this.arrivals = [];
     for (const { task, node, end } of arrivals) {
-      if ('thrown' in end) throw toNodeFailure(node, end.thrown);
-      engine.settle(task, end.outcome, now());
+      // What a handler has ended may still come in.
+      if (!engine.isRunning(task)) continue;
+      if ('thrown' in end) this.settleFailure(engine, task, node, end.thrown);
+      else engine.settle(task, end.outcome, now());
     }
+  }
+
+  private settleFailure(engine: GraphEngine, task: string, node: string, thrown: unknown): void {
+    const failure = toNodeFailure(node, thrown);
+    if (isCancellation(failure)) throw failure;
+    const code = (failure instanceof ApplicationFailure && failure.type) || 'NODE_FAILED';
+    if (!engine.settleFailure(task, { node, code, message: failure.message }, now())) throw failure;
   }
 
   private judge(engine: GraphEngine, decision: Decision): Verdict {

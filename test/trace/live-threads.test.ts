@@ -82,10 +82,14 @@ it('reads siblings that ask at the same time and are answered one by one', async
   await thread.resume('l', { node: 'left', by: 'ana' });
   await thread.untilStopped();
   const trace = await checkThread(threadId, graphs.two_gates);
-  expect(itemsOf(trace, 'wait').map(({ node, answer, decision }) => [node, answer, decision?.by])).toEqual([
-    ['left', 'l', 'ana'],
-    ['right', 'r', 'bo'],
-  ]);
+  // Which of them is the first to ask is a matter of scheduling.
+  expect(itemsOf(trace, 'wait').map(({ node, answer, decision }) => [node, answer, decision?.by])).toHaveLength(2);
+  expect(itemsOf(trace, 'wait').map(({ node, answer, decision }) => [node, answer, decision?.by])).toEqual(
+    expect.arrayContaining([
+      ['left', 'l', 'ana'],
+      ['right', 'r', 'bo'],
+    ]),
+  );
 });
 
 it('reads a run that pauses when a sibling has come to its end', async () => {

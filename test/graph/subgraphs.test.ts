@@ -1,0 +1,234 @@
+import { z } from 'zod';
+import {
+  Command,
+  END,
+  INTERRUPT,
+  inWorkflow,
+  MessagesValue,
+  Overwrite,
+  Send,
+  START,
+  StateGraph,
+  StateSchema,
+  subgraph,
+} from 'abeyance';
+import { InMemoryGraphs } from 'abeyance/testing';
+import { around, asking, Inner, Outer } from './support/review-graphs';
+
+describe('a graph as a node of another', () => {
+  test('runs its nodes one by one, and asks under the path of its nodes', async () => {
+    const { graph, graphs } = around(asking());
+    const paused = await graphs.invoke(graph, {}, { threadId: 'a' });
+    expect(paused[INTERRUPT]).toEqual([{ id: '2.review/2.ask:0', value: 'fine?' }]);
+    const state = await graphs.thread(graph, 'a').getState();
+    expect(state.next).toEqual(['review']);
+    expect(state.interrupts).toMatchObject([{ node: 'review/ask', task: '2.review/2.ask' }]);
+    expect(state.tasks.map(({ name, status }) => [name, status])).toEqual([
+      ['review', 'waiting'],
+      ['review/ask', 'waiting'],
+    ]);
+  });
+
+  test('carries on at the node that asked: what ran before it in the subgraph stays as it was', async () => {
+    const inner = asking();
+    const { graph, graphs } = around(inner);
+    await graphs.invoke(graph, {}, { threadId: 'a' });
+    const done = await graphs.invoke(graph, new Command({ resume: 'yes' }), { threadId: 'a' });
+    expect(inner.runs).toEqual({ step: 1, ask: 2 });
+    expect(done).toEqual({ log: ['before', 'step', 'ask', 'after yes'], verdict: 'yes', draft: '' });
+  });
+
+  test('hands over each update that both fold just once', async () => {
+    const { graph, graphs } = around(asking());
+    await graphs.invoke(graph, { log: 'in' }, { threadId: 'a' });
+    await graphs.thread(graph, 'a').approve();
+    expect((await graphs.thread(graph, 'a').untilStopped()).log).toEqual(['in', 'before', 'step', 'ask', 'after true']);
+  });
+
+  test('keeps what the graph around does not have to itself', async () => {
+    const { graph, graphs } = around(asking());
+    await graphs.invoke(graph, {}, { threadId: 'a' });
+    await graphs.thread(graph, 'a').approve();
+    expect(await graphs.thread(graph, 'a').untilStopped()).not.toHaveProperty('secret');
+  });
+
+  test('is decided by the path of its nodes, and not by its own name', async () => {
+    const { graph, graphs } = around(asking());
+    await graphs.invoke(graph, {}, { threadId: 'a' });
+    const thread = graphs.thread(graph, 'a');
+    await expect(thread.approve({ node: 'review' })).rejects.toMatchObject({ code: 'QUESTION_UNKNOWN' });
+    await expect(thread.approve({ node: 'review/nobody' })).rejects.toMatchObject({ code: 'QUESTION_UNKNOWN' });
+    await thread.approve({ node: 'review/ask' });
+    expect((await thread.untilStopped()).verdict).toBe('true');
+  });
+
+  test('keeps a decision that comes before its node has asked, by path or by id', async () => {
+    for (const target of [{ node: 'review/ask' }, { question: '2.review/2.ask:0' }]) {
+      const { graph, graphs } = around(asking());
+      const thread = await graphs.start(graph, {}, { threadId: 'a' });
+      expect(await thread.approve(target)).toMatchObject({ kind: 'kept' });
+      expect((await thread.untilStopped()).verdict).toBe('true');
+    }
+  });
+
+  test.each(['2.review/9.nobody:0', '2.review/2.ask/1.deeper:0', '2.review:0', '1.before/1.ask:0'])(
+    'refuses a decision for %s, which no node can ask',
+    async (question) => {
+      const { graph, graphs } = around(asking());
+      const thread = await graphs.start(graph, {}, { threadId: 'a' });
+      await expect(thread.approve({ question })).rejects.toMatchObject({ code: 'QUESTION_UNKNOWN' });
+    },
+  );
+
+  test('asks three graphs deep, under the whole path', async () => {
+    const inner = asking('deep');
+    const wrap = (name: string, node: string, graph: any) =>
+      new StateGraph(Inner).addNode(node, graph).addEdge(START, node).addEdge(node, END).compile({ name });
+    const top = wrap('top', 'a', wrap('middle', 'b', inner.graph));
+    const graphs = new InMemoryGraphs({ nodes: [inner.nodes], graphs: [top] });
+    const paused = await graphs.invoke(top, {}, { threadId: 'x' });
+    expect(paused[INTERRUPT]?.map(({ id }) => id)).toEqual(['1.a/1.b/2.ask:0']);
+    await graphs.thread(top, 'x').approve({ node: 'a/b/ask' });
+    expect(await graphs.thread(top, 'x').untilStopped()).toMatchObject({ log: ['step', 'ask'], verdict: 'true' });
+    expect(inner.runs).toEqual({ step: 1, ask: 2 });
+  });
+
+  test('runs beside others, each with its questions, answered one by one', async () => {
+    const inner = asking();
+    const graph = new StateGraph(Outer)
+      .addNode('left', subgraph(inner.graph, { output: ({ verdict }) => ({ log: `left ${verdict}` }) }))
+      .addNode('right', subgraph(inner.graph, { output: ({ verdict }) => ({ log: `right ${verdict}` }) }))
+      .addEdge(START, 'left')
+      .addEdge(START, 'right')
+      .compile({ name: 'outer' });
+    const graphs = new InMemoryGraphs({ nodes: [inner.nodes], graphs: [graph] });
+    const paused = await graphs.invoke(graph, {}, { threadId: 'a' });
+    expect(paused[INTERRUPT]?.map(({ id }) => id)).toEqual(['1.left/2.ask:0', '1.right/2.ask:0']);
+    const thread = graphs.thread(graph, 'a');
+    await expect(thread.approve()).rejects.toMatchObject({ code: 'ANSWER_AMBIGUOUS' });
+    await thread.resume('r', { node: 'right/ask' });
+    await thread.resume('l', { node: 'left/ask' });
+    expect((await thread.untilStopped()).log).toEqual(['left l', 'right r']);
+    expect(inner.runs).toEqual({ step: 2, ask: 4 });
+  });
+
+  test('runs once for each Send, on its input', async () => {
+    const inner = asking();
+    const graph = new StateGraph(Outer)
+      .addNode('review', inner.graph)
+      .addConditionalEdges(START, () => [new Send('review', { log: 'one' }), new Send('review', { log: 'two' })], [
+        'review',
+      ])
+      .addEdge('review', END)
+      .compile({ name: 'outer' });
+    const graphs = new InMemoryGraphs({ nodes: [inner.nodes], graphs: [graph] });
+    const paused = await graphs.invoke(graph, {}, { threadId: 'a' });
+    const ids = paused[INTERRUPT]?.map(({ id }) => id);
+    expect(ids).toEqual(['1.review.0/2.ask:0', '1.review.1/2.ask:0']);
+  });
+
+  test('maps state in and out where it shares no key', async () => {
+    const Words = new StateSchema({ text: z.string(), length: z.number().default(0) });
+    const counter = new StateGraph(Words)
+      .addNode(
+        'count',
+        inWorkflow(({ text }: { text: string }) => ({ length: text.length })),
+      )
+      .addEdge(START, 'count')
+      .compile({ name: 'counter' });
+    const graph = new StateGraph(Outer)
+      .addNode(
+        'count',
+        subgraph(counter, {
+          input: (state: { draft: string }) => ({ text: state.draft }),
+          output: ({ length }) => ({ verdict: `${length} letters` }),
+        }),
+      )
+      .addEdge(START, 'count')
+      .compile({ name: 'outer' });
+    const done = await new InMemoryGraphs({ graphs: [graph] }).invoke(graph, { draft: 'hello' });
+    expect(done.verdict).toBe('5 letters');
+    expect(() =>
+      new StateGraph(Outer).addNode('count', counter).addEdge(START, 'count').compile({ name: 'outer' }),
+    ).toThrow(expect.objectContaining({ code: 'INVALID_STATE_SCHEMA', message: expect.stringContaining('input') }));
+  });
+
+  test('hands a replaced value over as a replacement', async () => {
+    const clearing = new StateGraph(Inner)
+      .addNode(
+        'clear',
+        inWorkflow(() => [{ log: new Overwrite(['fresh']) }, { log: 'more' }]),
+      )
+      .addEdge(START, 'clear')
+      .compile({ name: 'clearing' });
+    const graph = new StateGraph(Outer).addNode('clear', clearing).addEdge(START, 'clear').compile({ name: 'outer' });
+    const done = await new InMemoryGraphs({ graphs: [graph] }).invoke(graph, { log: 'old' });
+    expect(done.log[0]).toBe('fresh');
+    expect(done.log).not.toContain('old');
+  });
+
+  test('gives messages the same ids outside as inside', async () => {
+    const Talk = new StateSchema({ messages: MessagesValue, seen: z.array(z.string()).default([]) });
+    const inner = new StateGraph(Talk)
+      .addNode(
+        'say',
+        inWorkflow(() => ({ messages: [{ role: 'ai' as const, content: 'hi' }] })),
+      )
+      .addNode(
+        'look',
+        inWorkflow(({ messages }: { messages: readonly { id: string }[] }) => ({ seen: messages.map(({ id }) => id) })),
+      )
+      .addEdge(START, 'say')
+      .addEdge('say', 'look')
+      .compile({ name: 'talk' });
+    const graph = new StateGraph(Talk).addNode('talk', inner).addEdge(START, 'talk').compile({ name: 'outer' });
+    const done = await new InMemoryGraphs({ graphs: [graph] }).invoke(graph, {});
+    expect(done.messages.map(({ id }) => id)).toEqual(done.seen);
+  });
+});
+
+describe('a command to the parent graph', () => {
+  const escaping = (command: () => unknown) => {
+    const inner = new StateGraph(Inner)
+      .addNode('leave', inWorkflow(command as () => any))
+      .addNode(
+        'never',
+        inWorkflow(() => ({ log: 'never' })),
+      )
+      .addEdge(START, 'leave')
+      .addEdge('leave', 'never')
+      .compile({ name: 'inner' });
+    const graph = new StateGraph(Outer)
+      .addNode('inner', subgraph(inner, { ends: ['elsewhere'] }))
+      .addNode(
+        'elsewhere',
+        inWorkflow(() => ({ log: 'elsewhere' })),
+      )
+      .addEdge(START, 'inner')
+      .compile({ name: 'outer' });
+    return { graph, inner, graphs: new InMemoryGraphs({ graphs: [graph, inner] }) };
+  };
+
+  test('ends the subgraph, updates the graph around and goes there', async () => {
+    const { graph, graphs } = escaping(() => [
+      { log: 'kept' },
+      new Command({ graph: Command.PARENT, update: { verdict: 'left' }, goto: 'elsewhere' }),
+    ]);
+    expect(await graphs.invoke(graph, {})).toEqual({ log: ['kept', 'elsewhere'], verdict: 'left', draft: '' });
+  });
+
+  test('to a node the graph around does not have fails the run', async () => {
+    const { graph, graphs } = escaping(() => new Command({ graph: Command.PARENT, goto: 'nowhere' }));
+    await expect(graphs.invoke(graph, {})).rejects.toMatchObject({ code: 'UNKNOWN_GOTO', node: 'inner' });
+  });
+
+  test('with a key the graph around does not have fails the run', async () => {
+    const { graph, graphs } = escaping(() => new Command({ graph: Command.PARENT, update: { secret: 'x' } }));
+    await expect(graphs.invoke(graph, {})).rejects.toMatchObject({ code: 'STATE_UNKNOWN_KEY', node: 'inner' });
+  });
+
+  test('fails the run where there is no graph around', async () => {
+    const { inner, graphs } = escaping(() => new Command({ graph: Command.PARENT, goto: 'elsewhere' }));
+    await expect(graphs.invoke(inner, {})).rejects.toMatchObject({ code: 'NO_PARENT_GRAPH', node: 'leave' });
+  });
+});
