@@ -15,6 +15,14 @@ export interface EngineSnapshot extends Scope {
   readonly cache?: OutcomeCache;
   /** How often the state was edited from outside. */
   readonly edits?: number;
+  /** Where a thread was forked from. */
+  readonly origin?: Origin;
+}
+
+/** The checkpoint of another thread that a thread began on. */
+export interface Origin {
+  readonly threadId: string;
+  readonly checkpoint: string;
 }
 
 /** How a run starts. */

@@ -92,6 +92,24 @@ export class GraphEngine {
     return new GraphEngine(graph, withLeaves(snapshot, again));
   }
 
+  /** Takes up a failed run: what has finished and could not be followed up is followed up now. @throws as `settle`. */
+  static retry(graph: AnyGraph, snapshot: EngineSnapshot, at: string): GraphEngine {
+    const engine = GraphEngine.restore(graph, snapshot);
+    engine.advance(at);
+    return engine;
+  }
+
+  /** The run as it is now, not a copy: nobody may change it. */
+  peek(): EngineSnapshot {
+    return this.state;
+  }
+
+  /** Names where the run stands: a new name for each superstep, each edit and the end. */
+  get checkpoint(): string {
+    const { step, edits } = this.state;
+    return `${step}${edits ? `.e${edits}` : ''}${this.status === 'done' ? '.end' : ''}`;
+  }
+
   /** The run as plain JSON. */
   snapshot(): EngineSnapshot {
     return toJson(this.state) as unknown as EngineSnapshot;
@@ -182,12 +200,16 @@ export class GraphEngine {
   /**
    * Tells that a task has failed for good. Its node's `onError`, or that of a subgraph's node around it, stands in.
    *
-   * @returns false where nobody handles it: the run has failed. @throws as `settle`, and what the handler throws.
+   * @returns false where nobody handles it: the run has failed, and asks anew if it is retried.
+   * @throws as `settle`, and what the handler throws.
    */
   settleFailure(taskId: string, failure: NodeFailure, at: string): boolean {
-    this.running(taskId);
+    const failed = this.running(taskId);
     const handler = handlerOf(this.graph, this.state, taskId);
-    if (!handler) return false;
+    if (!handler) {
+      this.replace({ ...failed, phase: 'ready', answers: [], answered: [] });
+      return false;
+    }
     const { task } = handler;
     this.complete(task, handled(handler, failure), at);
     return true;

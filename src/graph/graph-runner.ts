@@ -1,6 +1,7 @@
 import type { Command, Interrupt, INTERRUPT } from './commands';
 import type { CompiledGraph } from './compiled-graph';
 import type { DecisionDetails, DecisionRecord, Verdict } from './decision';
+import type { Origin } from './engine-snapshot';
 import type { Question } from './question';
 import type { TaskView } from './run-view';
 import type { NodeMap } from './state-graph';
@@ -22,9 +23,15 @@ export interface StateSnapshot<S = Readonly<Record<string, unknown>>> {
     readonly threadId: string;
     readonly graph: string;
     readonly step: number;
-    /** Where this was read: from the run itself, or from what it last published while no worker could be asked. */
-    readonly source: 'run' | 'memo' | 'result';
+    /** Where this was read: from the run itself, from what it last published while no worker could be asked, from its history. */
+    readonly source: 'run' | 'memo' | 'result' | 'history';
     readonly runId?: string;
+    /** In a history: what `fork` takes. */
+    readonly checkpoint?: string;
+    /** In a history: when the run came there, ISO 8601. */
+    readonly createdAt?: string;
+    /** Where the thread was forked from, if it was. */
+    readonly origin?: Origin;
     /** Set where the values were too large to be sent, and are left out. */
     readonly omitted?: { readonly bytes: number };
     /** Why the run failed, where it did. */
@@ -65,6 +72,34 @@ export interface GraphThread<F extends Fields = any> {
   decisions(): Promise<readonly DecisionRecord[]>;
   /** Waits until the run waits or ends. @throws {GraphRunError} when it fails. */
   untilStopped(): Promise<RunResult<F>>;
+  /**
+   * Writes to the state from outside, through its reducers, while the run waits or has ended.
+   *
+   * With `asNode` it counts as what that node returned: the node has run, its question is withdrawn if it waits, and its
+   * edges say what comes next. `START` counts as a new input, `END` ends the run. Without it nothing but the values
+   * changes. A finished thread goes on as a new run where there is something to run; a failed one is retried.
+   *
+   * @throws {StateError} `STATE_UPDATE_CONFLICT` where a task that waits would be dropped, and as any write.
+   * @throws {ThreadError} `THREAD_BUSY` while it runs.
+   */
+  updateState(values: UpdateOf<F>, options?: UpdateStateOptions): Promise<StateSnapshot<StateOf<F>>>;
+  /** Every checkpoint of the thread, newest first: one for each superstep, each edit and each end. */
+  getStateHistory(): AsyncIterable<StateSnapshot<StateOf<F>>>;
+}
+
+/** Whose update an update of the state counts as. */
+export interface UpdateStateOptions {
+  readonly asNode?: string;
+}
+
+/** How a thread is forked. */
+export interface ForkOptions<F extends Fields = any> extends UpdateStateOptions {
+  /** The checkpoint to begin on, from `getStateHistory`; default the newest. */
+  readonly checkpoint?: string;
+  /** The new thread. Default: a new id. */
+  readonly threadId?: string;
+  /** Written to the state before the new thread goes on. */
+  readonly update?: UpdateOf<F>;
 }
 
 /** The words for running graphs, on a server and in memory alike. */
@@ -75,12 +110,27 @@ export interface GraphRunner {
     input: UpdateOf<F>,
     options?: RunOptions,
   ): Promise<GraphThread<F>>;
-  /** Starts a run, or with a `Command` answers one, and returns where it next stops: at a question, or at its end. */
+  /**
+   * Starts a run, or with a `Command` answers one, and returns where it next stops: at a question, or at its end.
+   *
+   * `null` carries on: past a breakpoint, or with a failed run, whose finished nodes do not run again.
+   */
   invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F> | Command,
+    input: UpdateOf<F> | Command | null,
     options?: RunOptions,
   ): Promise<RunResult<F>>;
+  /**
+   * Begins a new thread on a checkpoint of another, which stays as it is. Tasks of the checkpoint run again, questions
+   * are asked anew, and no decision is taken along.
+   *
+   * @throws {ThreadError} `THREAD_UNKNOWN`, `CHECKPOINT_UNKNOWN`, `THREAD_BUSY`.
+   */
+  fork<Name extends string, F extends Fields, N extends NodeMap>(
+    graph: CompiledGraph<Name, F, N>,
+    threadId: string,
+    options?: ForkOptions<F>,
+  ): Promise<GraphThread<F>>;
   /** A handle on a thread, whoever started it: typed by the graph, or untyped by its id alone. No call is made. */
   thread(id: string): GraphThread;
   thread<Name extends string, F extends Fields, N extends NodeMap>(

@@ -1,6 +1,7 @@
 import { INTERRUPT } from './commands';
 import type { AnyGraph } from './compiled-graph';
 import type { GraphEngine } from './engine';
+import type { Origin } from './engine-snapshot';
 import { GraphRunError, type ErrorCode } from './errors';
 import type { Question } from './question';
 import type { Channels } from './state-schema';
@@ -31,6 +32,8 @@ export interface RunView {
   readonly next: readonly string[];
   readonly tasks: readonly TaskLine[];
   readonly questions: readonly Question[];
+  /** Where the thread was forked from, if it was. */
+  readonly origin?: Origin;
   /** Set where the values, and if need be what the questions ask, were too large to send. */
   readonly omitted?: { readonly bytes: number };
 }
@@ -47,6 +50,7 @@ export function viewOf(engine: GraphEngine): RunView {
     next: engine.next(),
     tasks: linesOf(engine.tasks),
     questions: engine.questions(),
+    ...(engine.peek().origin && { origin: engine.peek().origin }),
   };
 }
 

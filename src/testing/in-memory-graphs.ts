@@ -5,7 +5,7 @@ import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { answerIn } from '../graph/decision';
 import { GraphDefinitionError, ThreadError } from '../graph/errors';
-import type { GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
+import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
 import type { NodeMap } from '../graph/state-graph';
 import type { Fields, UpdateOf } from '../graph/state-schema';
@@ -46,13 +46,34 @@ export class InMemoryGraphs implements GraphRunner {
 
   async invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F> | Command,
+    input: UpdateOf<F> | Command | null,
     options: RunOptions = {},
   ): Promise<RunResult<F>> {
+    if (input === null) {
+      const thread = this.known(graph, options.threadId);
+      thread.carryOn(options.recursionLimit);
+      return thread.untilStopped() as Promise<RunResult<F>>;
+    }
     if (!isCommand(input)) return (await this.start(graph, input, options)).untilStopped();
     const thread = this.known(graph, options.threadId);
     await thread.resume(answerIn(input));
     return thread.untilStopped() as Promise<RunResult<F>>;
+  }
+
+  async fork<Name extends string, F extends Fields, N extends NodeMap>(
+    graph: CompiledGraph<Name, F, N>,
+    threadId: string,
+    { checkpoint, threadId: newId = randomUUID(), update, asNode }: ForkOptions<F> = {},
+  ): Promise<GraphThread<F>> {
+    const encoded = encodeUpdate(graph.schema, update ?? {}, 'update');
+    const snapshot = this.known(graph, threadId).forkAt(checkpoint);
+    if (this.threads.has(newId)) {
+      const message = `Thread "${newId}" is there already; a fork begins a new one. Use another thread id.`;
+      throw new ThreadError('THREAD_BUSY', message, newId);
+    }
+    const thread = this.threadFor(graph, newId);
+    thread.takeUp(snapshot, update || asNode ? { update: encoded, ...(asNode && { asNode }) } : undefined);
+    return thread;
   }
 
   /** A handle on a thread that was started here. @throws {ThreadError} `THREAD_UNKNOWN`, `THREAD_OF_OTHER_GRAPH`. */

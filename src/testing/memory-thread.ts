@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { CheckedDependencies } from '../activities/check-dependencies';
+import { Checkpoints, forkOf, retryOf, stateAt } from '../graph/checkpoints';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { encodeAnswer, readDecision, type DecisionRecord, type DecisionRequest } from '../graph/decision';
+import type { StateEdit } from '../graph/edit-state';
 import { GraphEngine, type Dispatch } from '../graph/engine';
-import type { StartOptions } from '../graph/engine-snapshot';
+import type { EngineSnapshot, StartOptions } from '../graph/engine-snapshot';
 import { AbeyanceError, DecisionRefusedError, GraphRunError, ThreadError, messageOf } from '../graph/errors';
-import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } from '../graph/graph-runner';
+import type {
+  Accepted,
+  DecideOptions,
+  GraphThread,
+  RunResult,
+  StateSnapshot,
+  UpdateStateOptions,
+} from '../graph/graph-runner';
 import { decodeValues, EMPTY_VIEW, resultOf, tasksShown, viewOf, type RunView, type Stop } from '../graph/run-view';
+import { encodeUpdate } from '../graph/write-state';
 import { runTaskInMemory } from './run-task-in-memory';
 
 /** A thread that lives in this process: one engine, driven as tasks end and decisions come. */
@@ -14,6 +24,7 @@ export class MemoryThread implements GraphThread {
   private engine: GraphEngine | undefined;
   private failure: GraphRunError | AbeyanceError | undefined;
   private readonly waiting = new Set<(stop: Stop) => void>();
+  private readonly checkpoints = new Checkpoints();
   private run = randomUUID();
   /** Where the runs before have left the thread. */
   private before: RunView | undefined;
@@ -32,18 +43,33 @@ export class MemoryThread implements GraphThread {
   /** Starts a run, on what the one before has left. @throws {StateError} when the input does not fit. */
   begin(input: unknown, options: StartOptions): void {
     if (this.engine) this.before = viewOf(this.engine);
-    this.run = randomUUID();
-    this.failure = undefined;
-    this.engine = undefined;
-    this.attempt(() => {
-      this.engine = GraphEngine.start(this.graph, input, {
-        values: this.before?.values,
-        step: this.before?.step,
-        at: now(),
-        ...options,
-      });
+    const { values, step } = this.before ?? {};
+    this.open(() => GraphEngine.start(this.graph, input, { values, step, at: now(), ...options }));
+  }
+
+  /** Starts a run on a snapshot: of this thread's failed run, or of another thread's checkpoint. */
+  takeUp(snapshot: EngineSnapshot, edit?: StateEdit): void {
+    this.open(() => {
+      const engine = GraphEngine.retry(this.graph, snapshot, now());
+      if (edit) engine.edit(edit, now());
+      return engine;
     });
-    this.drive();
+  }
+
+  /** Lets the run go on past a breakpoint, or a failed one from where it failed; else nothing. */
+  carryOn(recursionLimit: number | undefined): void {
+    if (!this.engine) return;
+    if (this.failure) return this.takeUp(retryOf(this.engine.peek(), recursionLimit));
+    for (const { id, kind } of this.engine.questions())
+      if (kind === 'breakpoint') this.decide({ type: 'resume', value: null, question: id });
+  }
+
+  /** A checkpoint as another thread begins on it. @throws {ThreadError} `CHECKPOINT_UNKNOWN`. */
+  forkAt(checkpoint: string | undefined): EngineSnapshot {
+    const found = this.checkpoints.find(checkpoint);
+    if (found) return forkOf(found, this.id);
+    const message = `Thread "${this.id}" has no checkpoint "${checkpoint ?? ''}". Take one from getStateHistory.`;
+    throw new ThreadError('CHECKPOINT_UNKNOWN', message, this.id);
   }
 
   async approve(options: DecideOptions = {}): Promise<Accepted> {
@@ -73,9 +99,37 @@ export class MemoryThread implements GraphThread {
         step: view.step,
         source: view.status === 'done' ? 'result' : 'run',
         runId: this.run,
+        ...(view.origin && { origin: view.origin }),
         ...(code && message && { error: { code, message } }),
       },
     };
+  }
+
+  async *getStateHistory(): AsyncGenerator<StateSnapshot<any>> {
+    for (const checkpoint of this.checkpoints.newestFirst()) yield stateAt(this.graph, this.id, checkpoint);
+  }
+
+  async updateState(values: object, { asNode }: UpdateStateOptions = {}): Promise<StateSnapshot<any>> {
+    const edit: StateEdit = { update: encodeUpdate(this.graph.schema, values, 'update'), ...(asNode && { asNode }) };
+    this.edit(edit);
+    return this.getState();
+  }
+
+  /** Edits the state and goes on. */
+  edit(edit: StateEdit): void {
+    const { engine } = this;
+    if (!engine) throw this.finished();
+    if (this.isOpen && engine.status === 'running') {
+      const message = `Thread "${this.id}" is running. Update its state while it waits, or when it has ended.`;
+      throw new ThreadError('THREAD_BUSY', message, this.id);
+    }
+    const next = GraphEngine.restore(this.graph, this.isOpen ? engine.peek() : retryOf(engine.peek(), undefined));
+    next.edit(edit, now());
+    if (this.isOpen) {
+      this.engine = next;
+      this.checkpoints.note(this.run, next, now());
+      this.drive();
+    } else this.open(() => next);
   }
 
   async decisions(): Promise<readonly DecisionRecord[]> {
@@ -88,22 +142,38 @@ export class MemoryThread implements GraphThread {
     return resultOf(this.graph, stop) as RunResult<any>;
   }
 
+  private open(begin: () => GraphEngine): void {
+    this.run = randomUUID();
+    this.failure = undefined;
+    this.engine = undefined;
+    this.attempt(() => {
+      this.engine = begin();
+    });
+    this.drive();
+  }
+
   private decide(request: DecisionRequest): Accepted {
     const decision = readDecision(request, 'memory');
-    if (!this.engine || !this.isOpen) {
-      const message = `The run of thread "${this.id}" has ended; there is nothing to decide. Read it with getState, or start a new run with invoke.`;
-      throw new ThreadError('THREAD_FINISHED', message, this.id);
-    }
+    if (!this.engine || !this.isOpen) throw this.finished();
     const verdict = this.engine.decide(decision, now());
     if (verdict.kind === 'refused') throw new DecisionRefusedError(verdict.code, verdict.message, verdict.open);
     this.drive();
     return verdict;
   }
 
+  private finished(): ThreadError {
+    const message = `The run of thread "${this.id}" has ended; there is nothing to decide. Read it with getState, or start a new run with invoke.`;
+    return new ThreadError('THREAD_FINISHED', message, this.id);
+  }
+
   private drive(): void {
-    this.attempt(() => {
-      for (const dispatch of this.engine?.take() ?? []) void this.runTask(dispatch);
-    });
+    const { engine } = this;
+    if (engine && !this.failure) {
+      this.checkpoints.note(this.run, engine, now());
+      this.attempt(() => {
+        for (const dispatch of engine.take()) void this.runTask(dispatch);
+      });
+    }
     const stop = this.stop();
     if (!stop) return;
     for (const resolve of this.waiting) resolve(stop);
@@ -114,21 +184,22 @@ export class MemoryThread implements GraphThread {
     const { engine, dependencies, id: threadId } = this;
     const { id, node } = dispatch.task;
     const idempotencyKey = `${threadId}/${this.run.slice(0, 8)}/${id}`;
+    const settling = (settle: (engine: GraphEngine) => void): void => {
+      if (engine && this.engine === engine && !this.failure && engine.isRunning(id)) this.attempt(() => settle(engine));
+    };
     try {
       const result = await runTaskInMemory({ threadId, idempotencyKey, dependencies, dispatch });
-      if (this.engine === engine && !this.failure && engine?.isRunning(id))
-        this.attempt(() => engine.settle(id, result, now()));
+      settling((running) => running.settle(id, result, now()));
     } catch (thrown) {
-      if (this.engine === engine) this.attempt(() => this.handle(thrown, id, node));
+      settling((running) => this.settleFailure(running, thrown, id, node));
     }
     if (this.engine === engine) this.drive();
   }
 
-  private handle(thrown: unknown, task: string, node: string): void {
+  private settleFailure(engine: GraphEngine, thrown: unknown, task: string, node: string): void {
     const failure = asRunError(thrown, node);
     const { code, message } = failure;
-    if (!this.engine?.isRunning(task)) return;
-    if (!this.engine.settleFailure(task, { node, code, message }, now())) this.fail(failure);
+    if (!engine.settleFailure(task, { node, code, message }, now())) throw failure;
   }
 
   private stop(): Stop | undefined {
@@ -141,12 +212,8 @@ export class MemoryThread implements GraphThread {
     try {
       step();
     } catch (thrown) {
-      this.fail(thrown);
+      this.failure ??= asRunError(thrown);
     }
-  }
-
-  private fail(thrown: unknown): void {
-    this.failure ??= asRunError(thrown);
   }
 }
 
