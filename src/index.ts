@@ -64,7 +64,7 @@ export { once } from './graph/once';
 export { modelNode, type ModelNodeOptions } from './graph/model-node';
 export type { NodeActivityOptions, NodeOptions, NodeRetryPolicy } from './graph/node-definition';
 export type { ApprovalDecision, Question } from './graph/question';
-export type { TaskView } from './graph/run-view';
+export { OMITTED, type TaskView } from './graph/run-view';
 export { StateGraph, type CompileOptions } from './graph/state-graph';
 export { ReducedValue, StateSchema, type StateOf, type UpdateOf } from './graph/state-schema';
 export { tool, type Tool, type ToolDeclaration } from './graph/tool';

@@ -19,6 +19,10 @@ export interface EngineSnapshot {
   readonly pending: Pending;
   /** Every decision; those with the verdict `kept` wait for their question. */
   readonly ledger: readonly DecisionRecord[];
+  /** How many older decisions the ledger has let go of. */
+  readonly forgotten?: number;
+  /** Payloads of any size can be carried. */
+  readonly externalStorage?: true;
 }
 
 /** How a run starts. */
@@ -28,4 +32,5 @@ export interface StartOptions {
   /** The last superstep of the earlier run, so that no task or question id comes twice on a thread. */
   readonly step?: number;
   readonly recursionLimit?: number;
+  readonly externalStorage?: true;
 }

@@ -60,6 +60,7 @@ export class GraphEngine {
       tasks: [],
       pending: { joins: {}, deferred: [] },
       ledger: [],
+      ...(options.externalStorage && { externalStorage: true }),
     });
     engine.enter(planStart(graph, channels), channels);
     return engine;

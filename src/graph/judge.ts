@@ -17,6 +17,9 @@ export interface Situation {
   readonly ledger: readonly DecisionRecord[];
   /** The state that nodes of this step see. */
   readonly channels: Channels;
+  /** How many older decisions the ledger has let go of. */
+  readonly forgotten?: number;
+  readonly externalStorage?: true;
 }
 
 /** A verdict, with the answers it lets through. */
@@ -77,6 +80,7 @@ function judgeById(situation: Situation, decision: Decision, id: string, value: 
     ({ verdict }) => verdict.kind === 'accepted' && verdict.questions.includes(id),
   );
   if (settled) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} is settled: ${tellWho(settled)}.`);
+  if (wasSettled(situation, id)) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} is settled.`);
   if (mayStillCome(situation, id)) return { verdict: { kind: 'kept', until: id }, answers: [] };
   return refuse(situation, 'QUESTION_UNKNOWN', `There is no question ${id} on this thread.`);
 }
@@ -130,9 +134,9 @@ function answer(situation: Situation, question: Question, decision: Decision, va
 }
 
 // The node is given state and answers together; over the limit, the run would end for an answer.
-function isTooMuch({ channels, tasks }: Situation, { task }: Question, value: Json): boolean {
+function isTooMuch({ channels, tasks, externalStorage }: Situation, { task }: Question, value: Json): boolean {
   const bytes = bytesOf(value);
-  if (bytes < ALWAYS_FITS) return false;
+  if (bytes < ALWAYS_FITS || externalStorage) return false;
   const given = tasks.find(({ id }) => id === task);
   return bytes + bytesOf(given?.input ?? channels) + bytesOf(given?.answers) > MAX_PAYLOAD_BYTES;
 }
@@ -154,6 +158,13 @@ function approvalType(value: Json | undefined): ApprovalDecision['type'] | undef
   if (typeof value === 'boolean') return value ? 'approve' : 'deny';
   const type = isJsonObject(value) ? value.type : undefined;
   return type === 'approve' || type === 'deny' ? type : undefined;
+}
+
+// What the ledger has let go of was settled all the same: its task remembers, or its step is past.
+function wasSettled({ graph, step, tasks, forgotten = 0 }: Situation, id: string): boolean {
+  if (tasks.some(({ answered }) => answered.some((question) => question.id === id))) return true;
+  const parsed = parseQuestionId(id);
+  return forgotten > 0 && parsed !== undefined && graph.shape.nodes.has(parsed.node) && parsed.step < step;
 }
 
 // A question of this step may still come while its task is not done; one of a later step always may.

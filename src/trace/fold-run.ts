@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
+import type { EngineSnapshot } from '../graph/engine-snapshot';
 import { AbeyanceError, messageOf } from '../graph/errors';
 import { isJsonObject, type Json, type JsonObject } from '../graph/json';
 import { toolCallOf } from '../graph/node-call';
@@ -184,7 +185,7 @@ class Folding {
   }
 }
 
-const CARRIED = new Set(['values', 'step', 'recursionLimit']);
+const CARRIED = new Set(['values', 'step', 'recursionLimit', 'snapshot', 'unreadable']);
 
 function startEngine(graph: AnyGraph, [first]: readonly HistoryEvent[]): GraphEngine {
   const { workflowType, input } = first?.attributes ?? {};
@@ -195,7 +196,8 @@ function startEngine(graph: AnyGraph, [first]: readonly HistoryEvent[]): GraphEn
   const carried = objectOf(jsonOf(carry));
   const unknown = Object.keys(carried).find((key) => !CARRIED.has(key));
   if (unknown !== undefined) throw new TypeError(`the run took over "${unknown}", which this version does not know`);
-  return GraphEngine.start(graph, jsonOf(given) ?? {}, carried);
+  if (carried.snapshot === undefined) return GraphEngine.start(graph, jsonOf(given) ?? {}, carried);
+  return GraphEngine.restore(graph, carried.snapshot as EngineSnapshot);
 }
 
 // The workflow's clock has milliseconds.
