@@ -70,7 +70,7 @@ export type {
   NodeRetryPolicy,
 } from './graph/node-definition';
 export type { ApprovalDecision, Question } from './graph/question';
-export type { TaskView } from './graph/run-view';
+export { OMITTED, type TaskView } from './graph/run-view';
 export { StateGraph, type CompileOptions } from './graph/state-graph';
 export { subgraph, type SubgraphOptions } from './graph/subgraph-node';
 export { ReducedValue, StateSchema, type StateOf, type UpdateOf } from './graph/state-schema';

@@ -91,7 +91,7 @@ async function inContext(
   const timeoutMs = context.info.startToCloseTimeoutMs;
   try {
     const result = await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange });
-    refuseTooLarge('The result', result, node);
+    if (!call.externalStorage) refuseTooLarge('The result', result, node);
     return result;
   } catch (thrown) {
     throw toActivityFailure(thrown, node, context, exchanges);

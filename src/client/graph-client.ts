@@ -11,7 +11,7 @@ import type { Fields, UpdateOf } from '../graph/state-schema';
 import { untilStoppedUpdate } from '../workflows/messages';
 import { ServerThread } from './server-thread';
 import { RunStarter } from './start-run';
-import { endedMeanwhile, fromUpdateError } from './temporal-errors';
+import { endedMeanwhile, fromUpdateError, isTakenBack } from './temporal-errors';
 
 /** How a graph client is set up. */
 export interface GraphClientOptions {
@@ -75,9 +75,10 @@ export class GraphClient implements GraphRunner {
           args: [{ graph: graph.name }],
         }),
       );
+      if (stop.kind === 'rolled') return await this.thread(graph, request.threadId).untilStopped();
       return resultOf(graph, stop) as RunResult<F>;
     } catch (error) {
-      if (endedMeanwhile(error)) return this.thread(graph, request.threadId).untilStopped();
+      if (endedMeanwhile(error) || isTakenBack(error)) return this.thread(graph, request.threadId).untilStopped();
       throw fromUpdateError(error, request.threadId);
     }
   }

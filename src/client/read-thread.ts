@@ -3,7 +3,7 @@ import { CancelledFailure, TerminatedFailure, TimeoutFailure, type QueryDefiniti
 import type { AnyGraph } from '../graph/compiled-graph';
 import { ThreadError } from '../graph/errors';
 import type { StateSnapshot } from '../graph/graph-runner';
-import { decodeValues, tasksShown, type RunView, type Stop } from '../graph/run-view';
+import { decodeValues, EMPTY_VIEW, OMITTED, tasksShown, type RunView, type Stop } from '../graph/run-view';
 import type { Channels } from '../graph/state-schema';
 import { stateQuery } from '../workflows/messages';
 import { MEMO_KEY, type PublishedView } from '../workflows/pending-in-the-open';
@@ -25,6 +25,8 @@ const STATUS: Readonly<Record<string, StateSnapshot['status']>> = {
 export interface ThreadFacts {
   readonly threadId: string;
   readonly runId: string;
+  /** The first of the runs that rolled over one into the other. */
+  readonly firstRunId: string;
   readonly graph: string;
   readonly isRunning: boolean;
   readonly status: string;
@@ -32,17 +34,36 @@ export interface ThreadFacts {
   readonly published?: PublishedView;
 }
 
-/** Looks a thread's newest run up on the server, or the one named. @throws {ThreadError} `THREAD_UNKNOWN`. */
+/**
+ * Looks a thread's newest run up on the server, or the one named; where that has rolled over, the one it goes on as.
+ *
+ * @throws {ThreadError} `THREAD_UNKNOWN`.
+ */
 export async function lookUp(client: Client, threadId: string, ofRun?: string): Promise<ThreadFacts> {
+  const facts = await describe(client, threadId, ofRun);
+  if (facts.status !== 'CONTINUED_AS_NEW') return facts;
+  const newest = await describe(client, threadId);
+  return newest.firstRunId === facts.firstRunId ? newest : facts;
+}
+
+async function describe(client: Client, threadId: string, ofRun?: string): Promise<ThreadFacts> {
   let description: WorkflowExecutionDescription;
   try {
     description = await client.workflow.getHandle(threadId, ofRun).describe();
   } catch (error) {
     throw isNotRunning(error) ? unknownThread(threadId, error) : error;
   }
-  const { runId, type, status, memo } = description;
+  const { runId, type, status, memo, raw } = description;
   const published = memo?.[MEMO_KEY] as PublishedView | undefined;
-  return { threadId, runId, graph: type, status: status.name, isRunning: status.name === 'RUNNING', published };
+  return {
+    threadId,
+    runId,
+    firstRunId: raw.workflowExecutionInfo?.firstRunId ?? runId,
+    graph: type,
+    status: status.name,
+    isRunning: status.name === 'RUNNING',
+    published,
+  };
 }
 
 /** Asks a run, also a closed one. @throws {ThreadError} `THREAD_UNREACHABLE` when no worker answers. */
@@ -64,11 +85,10 @@ export async function askRun<T>(
 /** How a thread's closed run ended. */
 export async function endOf(client: Client, facts: ThreadFacts): Promise<Stop> {
   try {
-    const values = (await client.workflow.getHandle(facts.threadId, facts.runId).result()) as Channels;
-    return {
-      kind: 'done',
-      view: { status: 'done', step: facts.published?.step ?? 0, values, next: [], tasks: [], questions: [] },
-    };
+    const result = (await client.workflow.getHandle(facts.threadId, facts.runId).result()) as Channels;
+    const { [OMITTED]: omitted, ...values } = result;
+    const view: RunView = { ...EMPTY_VIEW, status: 'done', step: facts.published?.step ?? 0, values };
+    return { kind: 'done', view: omitted ? { ...view, omitted: omitted as { bytes: number } } : view };
   } catch (error) {
     return failedStop(error);
   }

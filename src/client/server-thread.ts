@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { answersById, encodeAnswer, type DecisionRecord, type DecisionRequest } from '../graph/decision';
@@ -8,24 +9,23 @@ import type { Question } from '../graph/question';
 import { resultOf, type Stop } from '../graph/run-view';
 import { decideUpdate, decisionsQuery, untilStoppedUpdate, type DecisionReply } from '../workflows/messages';
 import { askRun, endOf, lookUp, readState, type ThreadFacts } from './read-thread';
-import { endedMeanwhile, finished, fromUpdateError, isNotRunning } from './temporal-errors';
+import { endedMeanwhile, finished, fromUpdateError, isNotRunning, isTakenBack } from './temporal-errors';
+
+// The last waits a second; a task that fails so often will fail for good.
+const MOST_TRIES = 10;
 
 /** What a decision is for. */
 type Target = Pick<DecisionRequest, 'question' | 'node' | 'digest'>;
 
 /** A thread on a Temporal server, known by its id alone. */
 export class ServerThread implements GraphThread {
-  private readonly handle: WorkflowHandle;
-
   constructor(
     private readonly client: Client,
     readonly id: string,
     private readonly graph?: AnyGraph,
-    /** This run only; without it the newest. */
+    /** This run only, or the one it has rolled over into; without it the newest. */
     private readonly runId?: string,
-  ) {
-    this.handle = client.workflow.getHandle(id, runId);
-  }
+  ) {}
 
   async approve(options: DecideOptions = {}): Promise<Accepted> {
     return (await this.decide({ ...options, type: 'approve' }, 'verdict')).verdict;
@@ -54,14 +54,40 @@ export class ServerThread implements GraphThread {
   }
 
   async untilStopped(): Promise<RunResult<any>> {
+    return resultOf(this.graph, await this.stopReached()) as RunResult<any>;
+  }
+
+  // A run that rolls over replies so, and its successor, which is there by then, is asked next.
+  private async stopReached(): Promise<Stop> {
     const expected = this.graph && { graph: this.graph.name };
-    try {
-      const stop = await this.handle.executeUpdate(untilStoppedUpdate, { args: [expected] });
-      return resultOf(this.graph, stop) as RunResult<any>;
-    } catch (error) {
-      if (!isNotRunning(error) && !endedMeanwhile(error)) throw fromUpdateError(error, this.id);
-      return resultOf(this.graph, await endOf(this.client, await this.facts())) as RunResult<any>;
+    for (;;) {
+      try {
+        const reached = await this.send((handle) => handle.executeUpdate(untilStoppedUpdate, { args: [expected] }));
+        if (reached.kind !== 'rolled') return reached;
+      } catch (error) {
+        if (!isNotRunning(error) && !endedMeanwhile(error)) throw fromUpdateError(error, this.id);
+        const facts = await this.facts();
+        if (!facts.isRunning) return endOf(this.client, facts);
+      }
     }
+  }
+
+  private async send<T>(update: (handle: WorkflowHandle) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await update(await this.handle());
+      } catch (error) {
+        if (!isTakenBack(error) || tries === MOST_TRIES) throw error;
+      }
+      await setTimeout(2 ** tries);
+    }
+  }
+
+  // Never pinned to one run: a run may roll over at any time.
+  private async handle(): Promise<WorkflowHandle> {
+    if (this.runId === undefined) return this.client.workflow.getHandle(this.id);
+    const { firstRunId: firstExecutionRunId } = await lookUp(this.client, this.id, this.runId);
+    return this.client.workflow.getHandle(this.id, undefined, { firstExecutionRunId });
   }
 
   // A decision without a target is bound to the one open question, so that it can never answer the next one instead.
@@ -71,7 +97,11 @@ export class ServerThread implements GraphThread {
     try {
       // Never the decision id: the server would answer a second one with the first one's reply without asking us.
       const waiting = { waitFor, ...(this.graph && { graph: this.graph.name }) };
-      return await this.handle.executeUpdate(decideUpdate, { args: [bound, waiting], updateId: randomUUID() });
+      const updateId = randomUUID();
+      const reply = await this.send((handle) =>
+        handle.executeUpdate(decideUpdate, { args: [bound, waiting], updateId }),
+      );
+      return reply.stop?.kind === 'rolled' ? { ...reply, stop: await this.stopReached() } : reply;
     } catch (error) {
       if (!isNotRunning(error)) throw fromUpdateError(error, this.id);
       await this.facts();

@@ -12,7 +12,7 @@ import { messageOf, StateError, ThreadError } from '../graph/errors';
 import { inMegabytes } from '../graph/size-limit';
 import { encodeUpdate } from '../graph/write-state';
 import type { RunOptions } from '../graph/graph-runner';
-import type { Carry } from '../workflows/graph-run';
+import type { Carry } from '../workflows/carry';
 import { stateQuery } from '../workflows/messages';
 import { statusAttribute } from '../workflows/pending-in-the-open';
 import { askRun, lookUp } from './read-thread';

@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { isGrpcServiceError, ServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { DecisionRefusedError, GraphRunError, ThreadError, type ErrorCode, type OpenQuestion } from '../graph/errors';
 
@@ -6,6 +6,8 @@ const THREAD_CODES: readonly string[] = ['THREAD_FINISHED', 'THREAD_OF_OTHER_GRA
 
 // The server's own failure for an update whose run is over before it could reply.
 const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+
+const FAILED_PRECONDITION = 9;
 
 /** A refused update as the error a caller can act on; anything else as it is. */
 export function fromUpdateError(error: unknown, threadId: string): unknown {
@@ -47,6 +49,17 @@ export function endedMeanwhile(error: unknown): boolean {
     error.cause instanceof ApplicationFailure &&
     error.cause.type === ENDED_MEANWHILE
   );
+}
+
+/**
+ * True where the server took an update back before it had any effect: the workflow task that saw it is done again.
+ *
+ * So it happens to updates that meet another message just when the run ends or rolls over.
+ */
+export function isTakenBack(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  if (!isGrpcServiceError(cause) || Number(cause.code) !== FAILED_PRECONDITION) return false;
+  return cause.details.includes('workflow task failure');
 }
 
 /** True where the server knows no running workflow of this id: it never was, or it has closed. */

@@ -64,6 +64,8 @@ export interface DecisionRecord {
   readonly at: string;
   /** Set where the node sent the answer back after all: its question opened again. */
   readonly sentBack?: { readonly question: string; readonly reason: string };
+  /** True where the answer was too large to be taken over into the thread's next run. */
+  readonly omitted?: true;
 }
 
 /**

@@ -17,6 +17,10 @@ export interface EngineSnapshot extends Scope {
   readonly edits?: number;
   /** Where a thread was forked from. */
   readonly origin?: Origin;
+  /** How many older decisions the ledger has let go of. */
+  readonly forgotten?: number;
+  /** Payloads of any size can be carried. */
+  readonly externalStorage?: true;
 }
 
 /** The checkpoint of another thread that a thread began on. */
@@ -37,4 +41,5 @@ export interface StartOptions {
   readonly interruptAfter?: readonly string[] | '*';
   /** When it starts, ISO 8601. */
   readonly at?: string;
+  readonly externalStorage?: true;
 }

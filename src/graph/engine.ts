@@ -71,6 +71,7 @@ export class GraphEngine {
       pending: { joins: {}, deferred: [] },
       ledger: [],
       ...(breakpoints && { breakpoints }),
+      ...(options.externalStorage && { externalStorage: true }),
     });
     engine.state = enter(engine.frame(options.at ?? ''), engine.state, planStart(graph, channels), channels);
     return engine;

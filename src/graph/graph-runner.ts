@@ -3,12 +3,15 @@ import type { CompiledGraph } from './compiled-graph';
 import type { DecisionDetails, DecisionRecord, Verdict } from './decision';
 import type { Origin } from './engine-snapshot';
 import type { Question } from './question';
-import type { TaskView } from './run-view';
+import type { OMITTED, TaskView } from './run-view';
 import type { NodeMap } from './state-graph';
 import type { Fields, StateOf, UpdateOf } from './state-schema';
 
-/** What a run gives back: its values, and its open questions where it waits. */
-export type RunResult<F extends Fields> = StateOf<F> & { readonly [INTERRUPT]?: readonly Interrupt[] };
+/** What a run gives back: its values, and its open questions where it waits; `__omitted__` where the values were too large. */
+export type RunResult<F extends Fields> = StateOf<F> & {
+  readonly [INTERRUPT]?: readonly Interrupt[];
+  readonly [OMITTED]?: { readonly bytes: number };
+};
 
 /** Where a thread stands. */
 export interface StateSnapshot<S = Readonly<Record<string, unknown>>> {

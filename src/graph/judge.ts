@@ -14,6 +14,9 @@ const ALWAYS_FITS = 10_000;
 export interface Situation extends Scope {
   readonly graph: AnyGraph;
   readonly ledger: readonly DecisionRecord[];
+  /** How many older decisions the ledger has let go of. */
+  readonly forgotten?: number;
+  readonly externalStorage?: true;
 }
 
 /** A verdict, with the answers it lets through. */
@@ -74,6 +77,7 @@ function judgeById(situation: Situation, decision: Decision, id: string, value: 
     ({ verdict }) => verdict.kind === 'accepted' && verdict.questions.includes(id),
   );
   if (settled) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} is settled: ${tellWho(settled)}.`);
+  if (wasSettled(situation, id)) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} is settled.`);
   if (mayStillCome(situation, id)) return { verdict: { kind: 'kept', until: id }, answers: [] };
   return refuse(situation, 'QUESTION_UNKNOWN', `There is no question ${id} on this thread.`);
 }
@@ -138,7 +142,7 @@ function answer(situation: Situation, question: Question, decision: Decision, va
 // The node is given state and answers together; over the limit, the run would end for an answer.
 function isTooMuch(situation: Situation, { task }: Question, value: Json): boolean {
   const bytes = bytesOf(value);
-  if (bytes < ALWAYS_FITS) return false;
+  if (bytes < ALWAYS_FITS || situation.externalStorage) return false;
   const { channels, tasks } = scopeOf(situation, task);
   const given = tasks.find(({ id }) => id === task);
   return bytes + bytesOf(given?.input ?? channels) + bytesOf(given?.answers) > MAX_PAYLOAD_BYTES;
@@ -162,6 +166,14 @@ function approvalType(value: Json | undefined): ApprovalDecision['type'] | undef
   if (typeof value === 'boolean') return value ? 'approve' : 'deny';
   const type = isJsonObject(value) ? value.type : undefined;
   return type === 'approve' || type === 'deny' ? type : undefined;
+}
+
+// What the ledger has let go of was settled all the same: its task remembers, or its step is past.
+function wasSettled(situation: Situation, id: string): boolean {
+  if (leavesOf(situation).some(({ answered }) => answered.some((question) => question.id === id))) return true;
+  const [first] = parseQuestionId(id) ?? [];
+  if (!situation.forgotten || !first) return false;
+  return situation.graph.shape.nodes.has(first.node) && first.step < situation.step;
 }
 
 // A question may still come while its task, or one on the way to it, has not ended; one of a later step always may.

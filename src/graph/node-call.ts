@@ -16,6 +16,8 @@ export interface NodeCall {
   readonly once?: Readonly<Record<string, Json>>;
   /** On model nodes: which model, and the tools it is told of. */
   readonly model?: ModelTarget;
+  /** The result may take any size: large payloads are stored elsewhere. */
+  readonly externalStorage?: true;
 }
 
 /** Which model is called, and with what beside the conversation. */

@@ -97,11 +97,19 @@ export function withoutContent({ schema: _, ...question }: Question): Question {
   return { ...question, value: null, omitted: true };
 }
 
+/** The key under which a result says that its values were too large to be sent. */
+export const OMITTED = '__omitted__';
+
 /** Where a run stopped, as it is sent to whoever waits for it. */
 export type Stop =
   | { readonly kind: 'paused'; readonly view: RunView }
   | { readonly kind: 'done'; readonly view: RunView }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly node?: string };
+
+/** The run goes on as the thread's next one; whoever waits for a stop asks that. */
+export interface RolledOver {
+  readonly kind: 'rolled';
+}
 
 /**
  * What `invoke` gives back for a stop: the values, and the open questions where the run waits.
@@ -113,18 +121,22 @@ export function resultOf(graph: AnyGraph | undefined, stop: Stop): Record<string
     case 'failed':
       throw new GraphRunError(stop.code as ErrorCode, stop.message, stop.node);
     case 'done':
-      return decodeValues(graph, stop.view.values);
+      return { ...decodeValues(graph, stop.view.values), ...omittedIn(stop.view) };
     case 'paused': {
       const questions = stop.view.questions.map(({ id, value, rejected }) => ({
         id,
         value,
         ...(rejected && { rejected }),
       }));
-      return { ...decodeValues(graph, stop.view.values), [INTERRUPT]: questions };
+      return { ...decodeValues(graph, stop.view.values), ...omittedIn(stop.view), [INTERRUPT]: questions };
     }
     default:
       return stop satisfies never;
   }
+}
+
+function omittedIn({ omitted }: RunView): { readonly [OMITTED]?: RunView['omitted'] } {
+  return omitted ? { [OMITTED]: omitted } : {};
 }
 
 /** The values as the graph's state reads them; as they are recorded where the graph is not at hand. */

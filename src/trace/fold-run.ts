@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
+import type { EngineSnapshot } from '../graph/engine-snapshot';
 import { AbeyanceError, messageOf } from '../graph/errors';
 import { isJsonObject, type Json, type JsonObject } from '../graph/json';
 import { toolCallOf } from '../graph/node-call';
@@ -192,7 +193,15 @@ class Folding {
   }
 }
 
-const CARRIED = new Set(['values', 'step', 'recursionLimit', 'interruptBefore', 'interruptAfter']);
+const CARRIED = new Set([
+  'values',
+  'step',
+  'recursionLimit',
+  'interruptBefore',
+  'interruptAfter',
+  'snapshot',
+  'unreadable',
+]);
 
 function startEngine(graph: AnyGraph, events: readonly HistoryEvent[]): GraphEngine {
   const { workflowType, input } = events[0]?.attributes ?? {};
@@ -204,6 +213,7 @@ function startEngine(graph: AnyGraph, events: readonly HistoryEvent[]): GraphEng
   const carried = objectOf(jsonOf(carry));
   const unknown = Object.keys(carried).find((key) => !CARRIED.has(key));
   if (unknown !== undefined) throw new TypeError(`the run took over "${unknown}", which this version does not know`);
+  if (carried.snapshot !== undefined) return GraphEngine.restore(graph, carried.snapshot as EngineSnapshot);
   return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, ...(began && { at: isoOf(began.started.at) }) });
 }
 

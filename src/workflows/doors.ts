@@ -8,7 +8,7 @@ import {
 } from '../graph/decision';
 import { AbeyanceError, DecisionRefusedError, ThreadError } from '../graph/errors';
 import type { Json } from '../graph/json';
-import { sendable, type Stop } from '../graph/run-view';
+import type { RolledOver, Stop } from '../graph/run-view';
 import { toFailure } from './failures';
 import type { GraphRun } from './graph-run';
 import {
@@ -40,8 +40,8 @@ const PAYLOAD = 'Payload optional: { question?, node?, digest?, by?, note?, deci
 export function openDoors(run: GraphRun): void {
   openSignals(run);
   openUpdates(run);
-  setHandler(stateQuery, () => sendable(run.view()), { description: 'Where the run stands.' });
-  setHandler(pendingQuery, () => sendable(run.view()).questions, { description: 'The open questions.' });
+  setHandler(stateQuery, () => run.shown(), { description: 'Where the run stands.' });
+  setHandler(pendingQuery, () => run.shown().questions, { description: 'The open questions.' });
   setHandler(decisionsQuery, () => run.decisions(), { description: 'Every decision and what became of it.' });
   setHandler(graphQuery, () => run.graph.describe(), { description: 'The nodes and edges of the graph.' });
 }
@@ -119,9 +119,10 @@ async function reply(run: GraphRun, decision: Decision, untilStop: boolean): Pro
 }
 
 // A run that is cancelled stops too, and its callers are told so.
-async function stopOf(run: GraphRun): Promise<Stop> {
-  await CancellationScope.nonCancellable(() => condition(() => run.stop !== undefined));
-  return run.stop as Stop;
+async function stopOf(run: GraphRun): Promise<Stop | RolledOver> {
+  let reached = run.reached;
+  await CancellationScope.nonCancellable(() => condition(() => (reached = run.reached) !== undefined));
+  return reached as Stop | RolledOver;
 }
 
 function expectGraph(run: GraphRun, expected: Partial<Expected> | undefined): void {

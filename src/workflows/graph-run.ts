@@ -3,8 +3,10 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
+  ContinueAsNew,
   isCancellation,
   log,
+  makeContinueAsNewFunc,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AnyGraph } from '../graph/compiled-graph';
@@ -12,23 +14,26 @@ import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
 import { GraphDefinitionError, messageOf } from '../graph/errors';
 import type { Outcome } from '../graph/outcome';
-import { refuseTooLarge } from '../graph/size-limit';
-import { EMPTY_VIEW, sendable, viewOf, type RunView, type Stop } from '../graph/run-view';
+import { EMPTY_VIEW, OMITTED, sendable, viewOf, type RolledOver, type RunView, type Stop } from '../graph/run-view';
 import type { Channels } from '../graph/state-schema';
+import { carryOf, fitsOnePayload, historyTooLarge, type Carry } from './carry';
 import { toNodeFailure, toRunFailure } from './failures';
+import { HistoryBudget, type HistoryLimits } from './history-budget';
 import { Inbox } from './inbox';
 import { PendingInTheOpen, type RunEnd } from './pending-in-the-open';
 import { runTask } from './run-task';
 import { TaskAllowance } from './task-allowance';
 import { turn } from './turn';
 
-/** What a run takes over from the thread's earlier run. */
-export interface Carry {
-  readonly values?: Channels;
-  readonly step?: number;
-  readonly recursionLimit?: number;
-  readonly interruptBefore?: readonly string[] | '*';
-  readonly interruptAfter?: readonly string[] | '*';
+/** How a graph runs as a workflow. */
+export interface GraphWorkflowOptions {
+  /** Rolls over, with continue-as-new, after so much history; default only when the server suggests it. */
+  readonly continueAsNewAfter?: HistoryLimits;
+  /**
+   * Large payloads are stored elsewhere: lifts the limits on what a state, a result or an answer may take. Only for runs
+   * whose workers and clients all have an `ExternalStorage` in their data converter.
+   */
+  readonly externalStorage?: boolean;
 }
 
 /** The end of a task that ran elsewhere, on its way into the engine. */
@@ -40,24 +45,40 @@ type Arrival = {
 
 /** One run of a graph as a workflow: drives the engine with activity results and decisions until it ends. */
 export class GraphRun {
-  /** Where the run stands still; undefined while it moves. Whoever waits for a stop watches this. */
-  stop: Stop | undefined;
+  private stop: Stop | undefined;
+  private rolling = false;
   private engine: GraphEngine | undefined;
   private arrivals: Arrival[] = [];
   private readonly backlog: Dispatch[] = [];
-  private readonly allowance = new TaskAllowance();
+  private readonly allowance: TaskAllowance;
+  private readonly budget: HistoryBudget;
   private readonly inbox = new Inbox();
-  private readonly unreadable: DecisionRecord[] = [];
+  private unreadable: DecisionRecord[] = [];
   private readonly open: PendingInTheOpen;
   private carried: Partial<RunView> = {};
   private ended = false;
 
-  constructor(readonly graph: AnyGraph) {
+  constructor(
+    readonly graph: AnyGraph,
+    private readonly options: GraphWorkflowOptions = {},
+  ) {
     this.open = new PendingInTheOpen(graph);
+    this.budget = new HistoryBudget(options.continueAsNewAfter);
+    this.allowance = new TaskAllowance(options.externalStorage);
+  }
+
+  /** Where the run stands still, or that it rolls over; undefined while it moves. Whoever waits for a stop watches this. */
+  get reached(): Stop | RolledOver | undefined {
+    return this.rolling ? { kind: 'rolled' } : this.stop;
   }
 
   view(): RunView {
     return this.engine ? viewOf(this.engine) : { ...EMPTY_VIEW, ...this.carried };
+  }
+
+  /** Where the run stands, as far as a reply can carry it. */
+  shown(): RunView {
+    return this.sendable(this.view());
   }
 
   decisions(): readonly DecisionRecord[] {
@@ -79,15 +100,18 @@ export class GraphRun {
   /** Runs to the end: resolves with the plain values, or throws the failure that ends the workflow. */
   async execute(input: unknown, carry: Carry | undefined): Promise<Channels> {
     // A run that fails on its input must leave what it was given to the thread's next.
-    this.carried = { values: carry?.values ?? {}, step: carry?.step ?? 0 };
+    const { snapshot, values = snapshot?.channels ?? {}, step = snapshot?.step ?? 0 } = carry ?? {};
+    this.carried = { values, step };
+    this.unreadable = [...(carry?.unreadable ?? [])];
     try {
       this.checkName();
-      const engine = (this.engine = GraphEngine.start(this.graph, input, { ...carry, at: now() }));
+      const engine = (this.engine = this.engineOf(input, carry));
       await this.drive(engine);
-      refuseTooLarge('The result', engine.values(), this.graph.name);
-      await this.close({ kind: 'done', view: sendable(this.view()) }, 'done');
-      return engine.values();
+      const view = this.shown();
+      await this.close({ kind: 'done', view }, 'done');
+      return view.omitted ? { [OMITTED]: view.omitted } : engine.values();
     } catch (thrown) {
+      if (thrown instanceof ContinueAsNew) throw thrown;
       const failure = isCancellation(thrown) ? (thrown as Error) : toRunFailure(thrown);
       await this.close(asStop(failure), isCancellation(failure) ? 'cancelled' : 'failed');
       throw failure;
@@ -101,12 +125,25 @@ export class GraphRun {
     throw new GraphDefinitionError('GRAPH_NAME_MISMATCH', message);
   }
 
+  private engineOf(input: unknown, carry: Carry | undefined): GraphEngine {
+    const external = this.options.externalStorage ? { externalStorage: true as const } : {};
+    if (!carry?.snapshot) return GraphEngine.start(this.graph, input, { ...carry, ...external, at: now() });
+    const engine = GraphEngine.restore(this.graph, { ...carry.snapshot, ...external });
+    this.open.takeOver(viewOf(engine));
+    return engine;
+  }
+
   private async drive(engine: GraphEngine): Promise<void> {
     for (;;) {
-      this.runReady(engine);
+      if (this.canRollOver && this.inbox.isEmpty) await this.rollOver(engine);
+      if (this.budget.isExhausted) throw this.tooLarge(engine);
+      // Once it is time to roll over, nothing new is begun, so that a run whose tasks overlap comes to rest as well.
+      this.runReady(engine, this.budget.isDue);
       if (engine.status === 'done') return;
       if (this.arrivals.length === 0 && this.inbox.isEmpty) this.rest(engine);
-      await condition(() => this.arrivals.length > 0 || !this.inbox.isEmpty);
+      await condition(
+        () => this.arrivals.length > 0 || !this.inbox.isEmpty || this.canRollOver || this.budget.isExhausted,
+      );
       await turn();
       // Decisions are judged only in a turn that brought no results, for they may have overtaken one.
       if (this.arrivals.length > 0) this.settleArrivals(engine);
@@ -116,12 +153,50 @@ export class GraphRun {
 
   // A workflow-side body may settle at once and make the next task ready, hence the loop. What does not fit into this
   // workflow task waits for the next, which the end of a task that did fit will bring.
-  private runReady(engine: GraphEngine): void {
+  private runReady(engine: GraphEngine, onlyHere: boolean): void {
     for (let ready = engine.take(); ready.length > 0; ready = engine.take()) this.backlog.push(...ready);
-    while (this.backlog.length > 0 && this.allowance.takes(this.backlog[0] as Dispatch)) {
-      this.run(engine, this.backlog.shift() as Dispatch);
+    for (;;) {
+      const next = onlyHere ? this.backlog.findIndex(({ definition }) => definition.kind === 'workflow') : 0;
+      const dispatch = this.backlog[next];
+      if (!dispatch || !this.allowance.takes(dispatch)) return;
+      this.backlog.splice(next, 1);
+      this.run(engine, dispatch);
       this.backlog.push(...engine.take());
     }
+  }
+
+  private get canRollOver(): boolean {
+    return this.allowance.inFlight === 0 && this.budget.isDue;
+  }
+
+  /**
+   * Goes on as the thread's next run, or returns where what it holds is too much to be taken over.
+   *
+   * Whoever waits for a stop is told to ask the next run; decisions that still come in are judged here and taken along.
+   */
+  private async rollOver(engine: GraphEngine): Promise<void> {
+    if (!this.canBeCarried(engine)) return this.budget.postpone();
+    this.rolling = true;
+    while (!this.inbox.isEmpty || !allHandlersFinished()) {
+      await condition(() => !this.inbox.isEmpty || allHandlersFinished());
+      this.inbox.drain((decision) => this.judge(engine, decision));
+    }
+    this.rolling = false;
+    if (!this.canBeCarried(engine)) return this.budget.postpone();
+    await makeContinueAsNewFunc(this.open.handedOver(viewOf(engine)))({}, this.carry(engine));
+  }
+
+  private canBeCarried(engine: GraphEngine): boolean {
+    return this.options.externalStorage === true || fitsOnePayload(this.carry(engine));
+  }
+
+  private carry(engine: GraphEngine): Carry {
+    return carryOf(engine.snapshot(), this.unreadable);
+  }
+
+  private tooLarge(engine: GraphEngine): Error {
+    const { historySize, historyLength } = workflowInfo();
+    return historyTooLarge(this.graph.name, historySize, historyLength, this.carry(engine));
   }
 
   private run(engine: GraphEngine, dispatch: Dispatch): void {
@@ -130,7 +205,8 @@ export class GraphRun {
     const idempotencyKey = `${workflowId}/${firstExecutionRunId.slice(0, 8)}/${id}`;
     let outcome: Outcome | Promise<Outcome>;
     try {
-      outcome = runTask({ threadId: workflowId, idempotencyKey }, dispatch);
+      const { externalStorage } = this.options;
+      outcome = runTask({ threadId: workflowId, idempotencyKey, externalStorage }, dispatch);
     } catch (thrown) {
       this.settleFailure(engine, id, node, thrown);
       this.allowance.release();
@@ -180,7 +256,11 @@ export class GraphRun {
   private rest(engine: GraphEngine): void {
     const view = viewOf(engine);
     this.open.publish(view);
-    if (view.status === 'waiting') this.stop = { kind: 'paused', view: sendable(view) };
+    if (view.status === 'waiting') this.stop = { kind: 'paused', view: this.sendable(view) };
+  }
+
+  private sendable(view: RunView): RunView {
+    return this.options.externalStorage ? view : sendable(view);
   }
 
   // Handlers that wait for a stop must reply before the run closes, or their callers get an error instead.

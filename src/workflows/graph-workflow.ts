@@ -4,7 +4,9 @@ import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
 import type { NodeMap } from '../graph/state-graph';
 import type { Channels, Fields, UpdateOf } from '../graph/state-schema';
 import { openDoors } from './doors';
-import { GraphRun, type Carry } from './graph-run';
+import type { Carry } from './carry';
+import { checkWorkflowOptions } from './check-workflow-options';
+import { GraphRun, type GraphWorkflowOptions } from './graph-run';
 import { GRAPH_OF_WORKFLOW } from './graph-of-workflow';
 
 /**
@@ -14,6 +16,12 @@ import { GRAPH_OF_WORKFLOW } from './graph-of-workflow';
  * values. Each node runs as an activity and its result is the checkpoint; at a question the run waits, and carries on
  * with a signal `approve`, `deny` or `resume`, or an update `decide` or `resume`. It survives restarts of workers and
  * server at any point.
+ *
+ * A run whose history grows long goes on as the thread's next run (continue-as-new), while it runs as well as while it
+ * waits, and nothing is lost: state, questions, decisions, ids. What it takes over must fit 1.8 MB, or external storage
+ * be configured; else it goes on up to 40 MB or 45,000 events and then fails with `HISTORY_TOO_LARGE`.
+ *
+ * @throws {GraphDefinitionError} `INVALID_OPTION`.
  *
  * Fails with `GRAPH_NAME_MISMATCH` when the export has another name, and with the codes of `GraphRunError` and
  * `StateError` when the graph does.
@@ -25,10 +33,12 @@ import { GRAPH_OF_WORKFLOW } from './graph-of-workflow';
  */
 export function graphWorkflow<Name extends string, F extends Fields, N extends NodeMap>(
   graph: CompiledGraph<Name, F, N>,
+  options: GraphWorkflowOptions = {},
 ): (input?: UpdateOf<F>, carry?: Carry) => Promise<Channels> {
+  checkWorkflowOptions(graph.name, options);
   const workflow = (input?: UpdateOf<F>, carry?: Carry): Promise<Channels> => {
     provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
-    const run = new GraphRun(graph);
+    const run = new GraphRun(graph, options);
     openDoors(run);
     return run.execute(input, carry ?? undefined);
   };

@@ -3,9 +3,11 @@
  *
  * @module
  */
-export type { RunView, Stop } from '../graph/run-view';
-export type { Carry } from './graph-run';
+export type { RolledOver, RunView, Stop } from '../graph/run-view';
+export type { Carry } from './carry';
+export type { GraphWorkflowOptions } from './graph-run';
 export { graphWorkflow } from './graph-workflow';
+export type { HistoryLimits } from './history-budget';
 export {
   approveSignal,
   decideUpdate,

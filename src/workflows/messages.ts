@@ -3,13 +3,13 @@ import type { GraphDescription } from '../graph/compiled-graph';
 import type { DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from '../graph/decision';
 import type { Json } from '../graph/json';
 import type { Question } from '../graph/question';
-import type { RunView, Stop } from '../graph/run-view';
+import type { RolledOver, RunView, Stop } from '../graph/run-view';
 
 /** What a decision's sender is told. */
 export interface DecisionReply {
   readonly verdict: Exclude<Verdict, { readonly kind: 'refused' }>;
-  /** Where the run stopped next, for a sender that waited for it. */
-  readonly stop?: Stop;
+  /** Where the run stopped next, for a sender that waited for it; `rolled`: ask the next run with `untilStopped`. */
+  readonly stop?: Stop | RolledOver;
 }
 
 /** How long a decision's sender waits: for the verdict, or for the run to stop again; and whose run it takes it for. */
@@ -39,8 +39,8 @@ export const decideUpdate = defineUpdate<DecisionReply, [request: DecisionReques
 /** `resume`: answers with a value, or a map of question ids to values, and replies where the run stops next. */
 export const resumeUpdate = defineUpdate<DecisionReply, [value: Json, details: DecisionDetails | undefined]>('resume');
 
-/** `untilStopped`: replies when the run waits or has ended. */
-export const untilStoppedUpdate = defineUpdate<Stop, [expected: Expected | undefined]>('untilStopped');
+/** `untilStopped`: replies when the run waits or has ended, or that it rolled over: then ask again. */
+export const untilStoppedUpdate = defineUpdate<Stop | RolledOver, [expected: Expected | undefined]>('untilStopped');
 
 /** `state`: where the run stands. */
 export const stateQuery = defineQuery<RunView>('state');

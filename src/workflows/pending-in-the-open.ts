@@ -1,5 +1,11 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
-import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
+import {
+  setCurrentDetails,
+  upsertMemo,
+  upsertSearchAttributes,
+  workflowInfo,
+  type ContinueAsNewOptions,
+} from '@temporalio/workflow';
 import { digestOf } from '../graph/digest';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Question } from '../graph/question';
@@ -46,13 +52,31 @@ export class PendingInTheOpen {
 
   /** Shows the open questions where they have changed, and in any case how the run ended. */
   publish(view: RunView, end?: RunEnd): void {
-    const ids = view.questions.map(({ id, digest, rejected }) => `${id} ${digest} ${rejected ?? ''}`).join('\n');
+    const ids = idsOf(view);
     if (end === undefined && ids === this.published) return;
     this.published = ids;
     upsertMemo({ [MEMO_KEY]: this.publishedView(end ? { ...view, questions: [] } : view, end) });
     if (workflowInfo().typedSearchAttributes.get(statusAttribute) !== undefined)
-      this.upsertAttributes(end ? [] : view.questions, end);
-    setCurrentDetails(end ? '' : view.questions.map(inMarkdown).join('\n\n---\n\n'));
+      upsertSearchAttributes(attributesOf(end ? [] : view.questions, end));
+    setCurrentDetails(end ? '' : detailsOf(view));
+  }
+
+  /** The run goes on in another one: what that one must be started with so that no question is out of sight. */
+  handedOver(view: RunView): Pick<ContinueAsNewOptions, 'memo' | 'typedSearchAttributes'> {
+    const { memo, typedSearchAttributes: attributes } = workflowInfo();
+    return {
+      memo: { ...memo, [MEMO_KEY]: this.publishedView(view, undefined) },
+      typedSearchAttributes:
+        attributes.get(statusAttribute) === undefined
+          ? attributes
+          : attributes.updateCopy(attributesOf(view.questions, undefined)),
+    };
+  }
+
+  /** The run goes on from another one, and was started with what that one handed over. */
+  takeOver(view: RunView): void {
+    this.published = idsOf(view);
+    setCurrentDetails(detailsOf(view));
   }
 
   private publishedView({ values, tasks: _, ...view }: RunView, end: RunEnd | undefined): PublishedView {
@@ -68,14 +92,22 @@ export class PendingInTheOpen {
       ...(small ? { values } : { valuesDigest: digestOf(values) }),
     };
   }
+}
 
-  private upsertAttributes(questions: readonly Question[], end: RunEnd | undefined): void {
-    const nodes = [...new Set(questions.map(({ node }) => node))];
-    upsertSearchAttributes([
-      { key: statusAttribute, value: end ?? (nodes.length > 0 ? 'waiting' : 'running') },
-      { key: waitingForAttribute, value: nodes.length > 0 ? nodes : null },
-    ]);
-  }
+function attributesOf(questions: readonly Question[], end: RunEnd | undefined): SearchAttributeUpdatePair[] {
+  const nodes = [...new Set(questions.map(({ node }) => node))];
+  return [
+    { key: statusAttribute, value: end ?? (nodes.length > 0 ? 'waiting' : 'running') },
+    { key: waitingForAttribute, value: nodes.length > 0 ? nodes : null },
+  ];
+}
+
+function idsOf({ questions }: RunView): string {
+  return questions.map(({ id, digest, rejected }) => `${id} ${digest} ${rejected ?? ''}`).join('\n');
+}
+
+function detailsOf({ questions }: RunView): string {
+  return questions.map(inMarkdown).join('\n\n---\n\n');
 }
 
 function inMarkdown({ node, value, id, kind, rejected }: Question): string {

@@ -24,6 +24,7 @@ const NEVER_RETRIED = ['NotFoundError'];
 export interface TaskOwner {
   readonly threadId: string;
   readonly idempotencyKey: string;
+  readonly externalStorage?: boolean;
 }
 
 /** Runs a task where its node belongs: as an activity, or here. Synchronous where a workflow-side body is. */
@@ -77,8 +78,9 @@ function runActivity(owner: TaskOwner, dispatch: Dispatch, type: string, name: s
   const activity = activities[type] as NodeActivity & {
     executeWithOptions(o: ActivityOptions, args: unknown[]): Promise<Outcome>;
   };
-  const args = [inputOf(dispatch), nodeCallOf(dispatch, owner.idempotencyKey)];
-  refuseTooLarge('The input', args, task.node);
+  const call = nodeCallOf(dispatch, owner.idempotencyKey);
+  const args = [inputOf(dispatch), owner.externalStorage ? { ...call, externalStorage: true } : call];
+  if (!owner.externalStorage) refuseTooLarge('The input', args, task.node);
   const summary = task.visit > 1 ? `${name} · after the answer` : name;
   return activity.executeWithOptions({ summary }, args);
 }

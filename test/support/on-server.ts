@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type { History } from '@temporalio/common/lib/proto-utils';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { GraphDependencies } from 'abeyance/activity';
 import { GraphClient } from 'abeyance/client';
@@ -42,10 +44,13 @@ export function testServer(): {
  *
  * `dependencies` is called once, when the worker is first made. `silent` keeps errors that a test provokes out of the log.
  */
-export function onServer(dependencies: () => GraphDependencies, { silent = false } = {}): OnServer {
+export function onServer(
+  dependencies: () => GraphDependencies,
+  { silent = false, dataConverter }: { readonly silent?: boolean; readonly dataConverter?: DataConverter } = {},
+): OnServer {
   const taskQueue = `test-${randomUUID()}`;
   beforeAll(() => quiet(silent));
-  const serving = new Serving(taskQueue, dependencies);
+  const serving = new Serving(taskQueue, dependencies, dataConverter);
   beforeAll(() => serving.open());
   afterAll(() => serving.close());
   return serving;
@@ -63,6 +68,7 @@ class Serving implements OnServer {
   constructor(
     readonly taskQueue: string,
     dependencies: () => GraphDependencies,
+    private readonly dataConverter?: DataConverter,
   ) {
     let plugin: AbeyancePlugin | undefined;
     this.plugin = () => (plugin ??= new AbeyancePlugin(dependencies()));
@@ -78,7 +84,7 @@ class Serving implements OnServer {
     const { address, namespace } = testServer();
     this.connection = await Connection.connect({ address, channelArgs: CHANNEL });
     this.native = await NativeConnection.connect({ address });
-    this.client = new Client({ connection: this.connection, namespace });
+    this.client = new Client({ connection: this.connection, namespace, dataConverter: this.dataConverter });
     this.graphs = new GraphClient(this.client, { taskQueue: this.taskQueue });
     await this.startWorker();
   }
@@ -91,7 +97,10 @@ class Serving implements OnServer {
       taskQueue: this.taskQueue,
       workflowBundle: { codePath: bundle },
       plugins: [this.plugin()],
+      dataConverter: this.dataConverter,
       shutdownGraceTime: '1s',
+      // Else what the stopped worker's own queue holds comes to the next one after ten seconds.
+      stickyQueueScheduleToStartTimeout: '1s',
     });
     this.worker = { worker, done: worker.run() };
   }
@@ -119,10 +128,28 @@ class Serving implements OnServer {
     return (await Promise.all([...this.handedOut].map(queueOf))).includes(this.taskQueue);
   }
 
+  /** Of every run: those the server lists, and what they are chained to by continue-as-new, which it may list later. */
+  private async *histories(): AsyncGenerator<{ workflowId: string; history: History }> {
+    const due = new Map<string, string>();
+    for await (const { runId, workflowId } of this.client.workflow.list({ query: `TaskQueue = "${this.taskQueue}"` }))
+      due.set(runId, workflowId);
+    // Grows while it is walked.
+    for (const [runId, workflowId] of due) {
+      const history = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      yield { workflowId: `${workflowId}/${runId}`, history };
+      const before = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+      const after = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+      for (const linked of [before, after]) if (linked && !due.has(linked)) due.set(linked, workflowId);
+    }
+  }
+
   private async replayAll(): Promise<void> {
     const { bundle } = testServer();
-    const histories = this.client.workflow.list({ query: `TaskQueue = "${this.taskQueue}"` }).intoHistories();
-    const replays = Worker.runReplayHistories({ workflowBundle: { codePath: bundle } }, histories);
+    const { dataConverter } = this;
+    const replays = Worker.runReplayHistories(
+      { workflowBundle: { codePath: bundle }, dataConverter },
+      this.histories(),
+    );
     let replayed = 0;
     for await (const { workflowId, error } of replays) {
       if (error) throw new Error(`the history of ${workflowId} does not replay`, { cause: error });

@@ -3,6 +3,7 @@ import * as asking from './asking-graphs';
 import * as failures from './failing-graphs';
 import * as graphs from './graphs';
 import * as sizes from './large-graphs';
+import * as long from './long-graphs';
 import * as modelling from './model-graphs';
 
 export * from '../../examples/interrupt-chapter/workflows';
@@ -28,3 +29,17 @@ export const strict_errands = graphWorkflow(modelling.strict_errands);
 export const large = graphWorkflow(sizes.large);
 export const wide = graphWorkflow(sizes.wide);
 export const overweight = graphWorkflow(sizes.overweight);
+
+export const rolling_loop = graphWorkflow(long.rolling_loop, { continueAsNewAfter: { events: 30 } });
+export const rolling_gates = graphWorkflow(long.rolling_gates, { continueAsNewAfter: { events: 25 } });
+export const rolling_crowd = graphWorkflow(long.rolling_crowd, { continueAsNewAfter: { events: 20 } });
+export const rolling_overlap = graphWorkflow(long.rolling_overlap, { continueAsNewAfter: { events: 30 } });
+export const marathon = graphWorkflow(long.marathon, { continueAsNewAfter: { events: 500 } });
+export const hoard = graphWorkflow(long.hoard);
+export const hoard_read = graphWorkflow(long.hoard_read);
+export const overgrown = graphWorkflow(long.overgrown);
+export const hoard_stored = graphWorkflow(long.hoard_stored, {
+  continueAsNewAfter: { events: 400 },
+  externalStorage: true,
+});
+export const stored_large = graphWorkflow(long.stored_large, { externalStorage: true });
