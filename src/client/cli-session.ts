@@ -14,7 +14,8 @@ import type { Question } from '../graph/question';
 import type { HistoryInput } from '../trace/history-event';
 import { graphQuery, pendingQuery } from '../workflows/messages';
 import { CliError, EXIT } from './cli-failure';
-import { findThreads, quoted } from './cli-find-threads';
+import { findThreads } from './cli-find-threads';
+import { readHistories } from './read-histories';
 import type { GlobalOptions } from './cli-globals';
 import { slowly } from './cli-progress';
 import type { ListedThread, ThreadFilter } from './cli-threads';
@@ -77,16 +78,7 @@ export class Session {
 
   /** The histories of all runs of a thread, or of one. */
   async historiesOf(threadId: string, runId: string | undefined): Promise<readonly HistoryInput[]> {
-    const newest = await this.lookUp(threadId, runId);
-    // The server's list lags, and holds the runs before; the newest is known for sure.
-    const runs = new Set([newest.runId]);
-    if (runId === undefined) {
-      for await (const run of this.client.workflow.list({ query: `WorkflowId = ${quoted(threadId)}` }))
-        runs.add(run.runId);
-    }
-    const histories: HistoryInput[] = [];
-    for (const run of runs) histories.push(await this.client.workflow.getHandle(threadId, run).fetchHistory());
-    return histories;
+    return readHistories(this.client, threadId, runId);
   }
 
   /** Sends a decision, which a worker has to take. @throws {CliError} `THREAD_UNREACHABLE` when none did in time. */

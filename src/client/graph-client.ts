@@ -4,13 +4,15 @@ import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { answerIn } from '../graph/decision';
 import { ThreadError } from '../graph/errors';
-import type { GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
+import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { resultOf } from '../graph/run-view';
 import type { NodeMap } from '../graph/state-graph';
 import type { Fields, UpdateOf } from '../graph/state-schema';
+import { encodeUpdate } from '../graph/write-state';
 import { untilStoppedUpdate } from '../workflows/messages';
 import { ServerThread } from './server-thread';
 import { RunStarter } from './start-run';
+import { takeUpElsewhere } from './take-up';
 import { endedMeanwhile, fromUpdateError, isTakenBack } from './temporal-errors';
 
 /** How a graph client is set up. */
@@ -30,13 +32,15 @@ export interface GraphClientOptions {
  * if (isInterrupted(paused)) await graphs.thread(order, 'order-42').approve({ by: 'ana@example.com' });
  */
 export class GraphClient implements GraphRunner {
+  private readonly taskQueue: string;
   private readonly starter: RunStarter;
 
   constructor(
     private readonly client: Client,
-    options: GraphClientOptions,
+    { taskQueue }: GraphClientOptions,
   ) {
-    this.starter = new RunStarter(client, options.taskQueue);
+    this.taskQueue = taskQueue;
+    this.starter = new RunStarter(client, taskQueue);
   }
 
   async start<Name extends string, F extends Fields, N extends NodeMap>(
@@ -63,9 +67,14 @@ export class GraphClient implements GraphRunner {
    */
   async invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F> | Command,
+    input: UpdateOf<F> | Command | null,
     { threadId, ...own }: RunOptions = {},
   ): Promise<RunResult<F>> {
+    if (input === null) {
+      const thread = this.named(graph, threadId);
+      await thread.carryOn(own.recursionLimit);
+      return thread.untilStopped() as Promise<RunResult<F>>;
+    }
     if (isCommand(input)) return this.answer(graph, input, threadId) as Promise<RunResult<F>>;
     const request = { graph, threadId: threadId ?? randomUUID(), input, options: own };
     try {
@@ -83,6 +92,24 @@ export class GraphClient implements GraphRunner {
     }
   }
 
+  /**
+   * Begins a new thread on a checkpoint of another. Its history is read for it, and worked through with the graph.
+   *
+   * @throws {ThreadError} `THREAD_UNKNOWN`, `THREAD_OF_OTHER_GRAPH`, `CHECKPOINT_UNKNOWN`; `THREAD_BUSY` where the new
+   *   thread is there already. @throws {StateError} when the update does not fit.
+   */
+  async fork<Name extends string, F extends Fields, N extends NodeMap>(
+    graph: CompiledGraph<Name, F, N>,
+    threadId: string,
+    { checkpoint, threadId: newId = randomUUID(), update, asNode }: ForkOptions<F> = {},
+  ): Promise<GraphThread<F>> {
+    const edit = { update: encodeUpdate(graph.schema, update ?? {}, 'update'), ...(asNode && { asNode }) };
+    const facts = await this.named(graph, threadId).facts();
+    const from = { facts, checkpoint, taskQueue: this.taskQueue };
+    await takeUpElsewhere(this.client, graph, from, { threadId: newId, ...((update || asNode) && { edit }) });
+    return this.thread(graph, newId);
+  }
+
   /** A handle on a thread; typed by the graph, or untyped by its id alone. No call is made. */
   thread<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
@@ -95,9 +122,11 @@ export class GraphClient implements GraphRunner {
   }
 
   private async answer(graph: AnyGraph, command: Command, threadId: string | undefined): Promise<RunResult<any>> {
-    if (threadId === undefined) {
-      throw new ThreadError('THREAD_UNKNOWN', 'A Command answers a thread, and none was named. Pass { threadId }.', '');
-    }
-    return new ServerThread(this.client, threadId, graph).resumeUntilStopped(answerIn(command));
+    return this.named(graph, threadId).resumeUntilStopped(answerIn(command));
+  }
+
+  private named(graph: AnyGraph, threadId: string | undefined): ServerThread {
+    if (threadId !== undefined) return new ServerThread(this.client, threadId, graph);
+    throw new ThreadError('THREAD_UNKNOWN', 'This goes on with a thread, and none was named. Pass { threadId }.', '');
   }
 }

@@ -28,6 +28,7 @@ export interface ThreadFacts {
   /** The first of the runs that rolled over one into the other. */
   readonly firstRunId: string;
   readonly graph: string;
+  readonly taskQueue: string;
   readonly isRunning: boolean;
   readonly status: string;
   /** What the run last published in its memo. */
@@ -53,13 +54,14 @@ async function describe(client: Client, threadId: string, ofRun?: string): Promi
   } catch (error) {
     throw isNotRunning(error) ? unknownThread(threadId, error) : error;
   }
-  const { runId, type, status, memo, raw } = description;
+  const { runId, type, status, memo, raw, taskQueue } = description;
   const published = memo?.[MEMO_KEY] as PublishedView | undefined;
   return {
     threadId,
     runId,
     firstRunId: raw.workflowExecutionInfo?.firstRunId ?? runId,
     graph: type,
+    taskQueue,
     status: status.name,
     isRunning: status.name === 'RUNNING',
     published,
@@ -131,6 +133,7 @@ export async function readState(
       step: view.step,
       source,
       runId: facts.runId,
+      ...(view.origin && { origin: view.origin }),
       ...(view.omitted && { omitted: view.omitted }),
       ...(end?.kind === 'failed' && { error: { code: end.code, message: end.message } }),
     },

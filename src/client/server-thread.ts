@@ -4,11 +4,31 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { answersById, encodeAnswer, type DecisionRecord, type DecisionRequest } from '../graph/decision';
 import { DecisionRefusedError, ThreadError } from '../graph/errors';
-import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } from '../graph/graph-runner';
+import { stateAt } from '../graph/checkpoints';
+import type { StateEdit } from '../graph/edit-state';
+import type {
+  Accepted,
+  DecideOptions,
+  GraphThread,
+  RunResult,
+  StateSnapshot,
+  UpdateStateOptions,
+} from '../graph/graph-runner';
+import type { JsonObject } from '../graph/json';
 import type { Question } from '../graph/question';
 import { resultOf, type Stop } from '../graph/run-view';
-import { decideUpdate, decisionsQuery, untilStoppedUpdate, type DecisionReply } from '../workflows/messages';
+import { encodeUpdate } from '../graph/write-state';
+import { checkpointsOf } from '../trace/checkpoints-of';
+import {
+  decideUpdate,
+  decisionsQuery,
+  untilStoppedUpdate,
+  updateStateUpdate,
+  type DecisionReply,
+} from '../workflows/messages';
+import { readHistories } from './read-histories';
 import { askRun, endOf, lookUp, readState, type ThreadFacts } from './read-thread';
+import { takeUpAgain } from './take-up';
 import { endedMeanwhile, finished, fromUpdateError, isNotRunning, isTakenBack } from './temporal-errors';
 
 // The last waits a second; a task that fails so often will fail for good.
@@ -55,6 +75,44 @@ export class ServerThread implements GraphThread {
 
   async untilStopped(): Promise<RunResult<any>> {
     return resultOf(this.graph, await this.stopReached()) as RunResult<any>;
+  }
+
+  async updateState(values: object, { asNode }: UpdateStateOptions = {}): Promise<StateSnapshot<any>> {
+    const update = this.graph ? encodeUpdate(this.graph.schema, values, 'update') : encodeAnswer(values);
+    await this.edit({ update: update as JsonObject, ...(asNode && { asNode }) });
+    return this.getState();
+  }
+
+  async *getStateHistory(): AsyncGenerator<StateSnapshot<any>> {
+    const { graph } = this;
+    if (!graph) {
+      const message = `A history is read with its graph. Take the thread with thread(graph, "${this.id}").`;
+      throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, this.id);
+    }
+    await this.facts();
+    const checkpoints = checkpointsOf(graph, await readHistories(this.client, this.id));
+    for (const checkpoint of checkpoints.newestFirst()) yield stateAt(graph, this.id, checkpoint);
+  }
+
+  /** Lets the run go on past a breakpoint, or a failed one from where it failed; else changes nothing. */
+  async carryOn(recursionLimit: number | undefined): Promise<void> {
+    const facts = await this.facts();
+    if (facts.isRunning) {
+      const held = facts.published?.questions.filter(({ kind }) => kind === 'breakpoint') ?? [];
+      for (const { id, digest } of held) await this.resume(null, { question: id, digest });
+    } else if (facts.status !== 'COMPLETED') await takeUpAgain(this.client, facts, { recursionLimit });
+  }
+
+  private async edit(edit: StateEdit): Promise<void> {
+    const expected = this.graph && { graph: this.graph.name };
+    try {
+      await this.send((handle) => handle.executeUpdate(updateStateUpdate, { args: [edit, expected] }));
+    } catch (error) {
+      if (!isNotRunning(error)) throw fromUpdateError(error, this.id);
+      const facts = await this.facts();
+      await takeUpAgain(this.client, facts, { edit });
+      await this.untilStopped();
+    }
   }
 
   // A run that rolls over replies so, and its successor, which is there by then, is asked next.
@@ -121,7 +179,8 @@ export class ServerThread implements GraphThread {
     return onlyQuestion(facts);
   }
 
-  private async facts(): Promise<ThreadFacts> {
+  /** What the server knows of the thread. @throws {ThreadError} `THREAD_UNKNOWN`, `THREAD_OF_OTHER_GRAPH`. */
+  async facts(): Promise<ThreadFacts> {
     const facts = await lookUp(this.client, this.id, this.runId);
     if (this.graph === undefined || facts.graph === this.graph.name) return facts;
     const message = `Thread "${this.id}" runs graph "${facts.graph}", not "${this.graph.name}". Use another thread id.`;

@@ -66,8 +66,29 @@ export class RunStarter {
     }
   }
 
+  /** Starts a closed thread's next run on what it takes over. @throws {ThreadError} `THREAD_BUSY`. */
+  async takeUp(graph: string, threadId: string, carry: Carry): Promise<void> {
+    try {
+      await this.begin(graph, threadId, carry, WorkflowIdReusePolicy.ALLOW_DUPLICATE);
+    } catch (error) {
+      throw error instanceof WorkflowExecutionAlreadyStartedError ? busy(threadId, error) : error;
+    }
+  }
+
+  /** Starts a new thread on what it takes over. @throws {WorkflowExecutionAlreadyStartedError} */
+  async begin(
+    graph: string,
+    threadId: string,
+    carry: Carry,
+    reuse: WorkflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE,
+  ): Promise<void> {
+    await this.launch({ graph: { name: graph }, threadId }, [{}, carry], reuse, (options) =>
+      this.client.workflow.start(graph, options),
+    );
+  }
+
   private async launch<T>(
-    { graph, threadId }: RunRequest,
+    { graph, threadId }: Pick<RunRequest, 'graph' | 'threadId'>,
     args: unknown[],
     workflowIdReusePolicy: WorkflowIdReusePolicy,
     launch: (options: LaunchOptions) => Promise<T>,

@@ -1,8 +1,15 @@
 import { isGrpcServiceError, ServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { DecisionRefusedError, GraphRunError, ThreadError, type ErrorCode, type OpenQuestion } from '../graph/errors';
+import {
+  DecisionRefusedError,
+  GraphRunError,
+  StateError,
+  ThreadError,
+  type ErrorCode,
+  type OpenQuestion,
+} from '../graph/errors';
 
-const THREAD_CODES: readonly string[] = ['THREAD_FINISHED', 'THREAD_OF_OTHER_GRAPH'];
+const THREAD_CODES: readonly string[] = ['THREAD_BUSY', 'THREAD_FINISHED', 'THREAD_OF_OTHER_GRAPH'];
 
 // The server's own failure for an update whose run is over before it could reply.
 const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
@@ -17,8 +24,17 @@ export function fromUpdateError(error: unknown, threadId: string): unknown {
   if (cause.type === ENDED_MEANWHILE) return finished(threadId, cause);
   const code = cause.type as ErrorCode;
   if (THREAD_CODES.includes(code)) return new ThreadError(code, cause.message, threadId, { cause });
-  const detail = cause.details?.[0] as { readonly open?: readonly OpenQuestion[] } | undefined;
-  return detail?.open ? new DecisionRefusedError(code, cause.message, detail.open, { cause }) : error;
+  const { open, node, key } = (cause.details?.[0] ?? {}) as RefusalDetail;
+  if (open) return new DecisionRefusedError(code, cause.message, open, { cause });
+  if (node !== undefined && (code.startsWith('STATE_') || code === 'UNKNOWN_NODE'))
+    return new StateError(code, cause.message, node, key, { cause });
+  return code ? toRunError(cause) : error;
+}
+
+interface RefusalDetail {
+  readonly open?: readonly OpenQuestion[];
+  readonly node?: string;
+  readonly key?: string;
 }
 
 /** The failure of a run as the error a caller can act on. */

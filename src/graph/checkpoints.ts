@@ -73,7 +73,8 @@ export function stateAt(graph: AnyGraph, threadId: string, checkpoint: Checkpoin
  * is taken along.
  */
 export function forkOf({ id, snapshot }: Checkpoint, threadId: string): EngineSnapshot {
-  return { ...snapshot, ledger: [], taken: 0, origin: { threadId, checkpoint: id } };
+  const { forgotten: _, ...rest } = snapshot;
+  return { ...rest, ledger: [], taken: 0, origin: { threadId, checkpoint: id } };
 }
 
 /** A failed run as the thread's next run takes it up: what has finished is kept, and the limit counts anew. */

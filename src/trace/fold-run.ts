@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Checkpoints } from '../graph/checkpoints';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Verdict } from '../graph/decision';
+import type { StateEdit } from '../graph/edit-state';
 import { GraphEngine, type Dispatch } from '../graph/engine';
 import type { EngineSnapshot } from '../graph/engine-snapshot';
 import { AbeyanceError, messageOf } from '../graph/errors';
@@ -14,6 +16,7 @@ import { runBody } from '../graph/run-body';
 import { viewOf, type RunView } from '../graph/run-view';
 import { unknownToolOutcome } from '../graph/tool-messages';
 import { decodeState } from '../graph/write-state';
+import { editIn } from './edit-in';
 import { eventIdOf, type HistoryEvent } from './history-event';
 import type { Moment } from './moment';
 import { nodeFailureOf } from './node-failure-of';
@@ -53,11 +56,11 @@ export interface Fold {
  * Runs reducers, routers and the nodes that live in workflow code, and nothing else. Stops where the history no longer
  * fits the graph, and says why; never throws.
  */
-export function foldRun(graph: AnyGraph, run: RunEvents): Fold {
+export function foldRun(graph: AnyGraph, run: RunEvents, checkpoints?: Checkpoints): Fold {
   provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
   const fold = { verdicts: new Map(), views: new Map(), visits: new Map() };
   try {
-    new Folding(graph, run, fold, startEngine(graph, run.events)).run();
+    new Folding(graph, run, fold, startEngine(graph, run.events), checkpoints).run();
     return fold;
   } catch (error) {
     // What fails here failed the run too, if that is how the run ended.
@@ -82,6 +85,7 @@ class Folding {
     private readonly history: RunEvents,
     private readonly fold: Written,
     private readonly engine: GraphEngine,
+    private readonly checkpoints: Checkpoints | undefined,
   ) {}
 
   run(): void {
@@ -103,7 +107,11 @@ class Folding {
     for (const event of task.arrived) this.settle(event, at);
     if (this.ended) return;
     this.runReady(task);
-    for (const event of [...task.signals, ...task.updates]) this.decide(event, at);
+    for (const event of [...task.signals, ...task.updates]) {
+      const edit = editIn(event);
+      if (edit) this.edit(edit, at);
+      else this.decide(event, at);
+    }
     this.runReady(task);
     this.expectScheduled(task);
     this.fold.views.set(task.completed.id, viewOf(this.engine));
@@ -143,8 +151,21 @@ class Folding {
     if (this.engine.decisions.length > before) this.placed.set(before, event.id);
   }
 
+  // One that came while the run was running was refused.
+  private edit(edit: StateEdit, at: Moment): void {
+    if (this.engine.status === 'running') return;
+    try {
+      this.engine.edit(edit, isoOf(at));
+    } catch (error) {
+      if (!(error instanceof AbeyanceError)) throw error;
+    }
+  }
+
   private runReady(task: WorkflowTask): void {
-    for (let ready = this.engine.take(); ready.length > 0; ready = this.engine.take()) {
+    for (;;) {
+      this.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
+      const ready = this.engine.take();
+      if (ready.length === 0) return;
       for (const dispatch of ready) this.dispatch(dispatch, task);
     }
   }
@@ -200,6 +221,8 @@ const CARRIED = new Set([
   'interruptBefore',
   'interruptAfter',
   'snapshot',
+  'edit',
+  'idempotencyRun',
   'unreadable',
 ]);
 
@@ -213,8 +236,13 @@ function startEngine(graph: AnyGraph, events: readonly HistoryEvent[]): GraphEng
   const carried = objectOf(jsonOf(carry));
   const unknown = Object.keys(carried).find((key) => !CARRIED.has(key));
   if (unknown !== undefined) throw new TypeError(`the run took over "${unknown}", which this version does not know`);
-  if (carried.snapshot !== undefined) return GraphEngine.restore(graph, carried.snapshot as EngineSnapshot);
-  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, ...(began && { at: isoOf(began.started.at) }) });
+  const at = began ? isoOf(began.started.at) : '';
+  if (carried.snapshot !== undefined) {
+    const engine = GraphEngine.retry(graph, carried.snapshot as EngineSnapshot, at);
+    if (carried.edit !== undefined) engine.edit(carried.edit as StateEdit, at);
+    return engine;
+  }
+  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, at });
 }
 
 // The workflow's clock has milliseconds.

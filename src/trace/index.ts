@@ -25,6 +25,7 @@ export {
 } from './item';
 export { Failure, Recorded, Span } from './recorded';
 export { tokensOfItems, totalsOf } from './totals-of';
+export { checkpointsOf } from './checkpoints-of';
 export { Checkpoint, Note, Run, Stop, Totals, Trace } from './trace';
 export { traceOf, type TraceOptions } from './trace-of';
 export { WireExchange } from './wire-exchange';

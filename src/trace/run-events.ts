@@ -9,6 +9,8 @@ export interface RunEvents {
   readonly first: HistoryEvent;
   readonly workflowId: string | undefined;
   readonly runId: string;
+  /** The first of the runs that rolled over one into the other; this one's own where none did. */
+  readonly firstRunId: string;
   readonly graph: string;
   readonly activities: ReadonlyMap<string, ActivityEvents>;
   readonly decisions: ReadonlyMap<string, DecisionArrived>;
@@ -19,12 +21,14 @@ export function runEventsOf(history: HistoryInput): RunEvents | undefined {
   const events = eventsOf(history);
   const first = events[0];
   if (first?.kind !== 'workflowExecutionStarted') return undefined;
-  const { workflowId, originalExecutionRunId, workflowType } = first.attributes;
+  const { workflowId, originalExecutionRunId, firstExecutionRunId, workflowType } = first.attributes;
+  const runId = textOf(originalExecutionRunId) ?? `run-at-${first.at.iso}`;
   return {
     events,
     first,
     workflowId: textOf(workflowId),
-    runId: textOf(originalExecutionRunId) ?? `run-at-${first.at.iso}`,
+    runId,
+    firstRunId: textOf(firstExecutionRunId) ?? runId,
     graph: textOf(objectOf(workflowType).name) ?? 'unknown',
     activities: activitiesOf(events),
     decisions: decisionsOf(events),

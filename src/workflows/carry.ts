@@ -1,5 +1,6 @@
 import type { DecisionRecord } from '../graph/decision';
 import { compactSnapshot, withoutLargeAnswer } from '../graph/compact-snapshot';
+import type { StateEdit } from '../graph/edit-state';
 import type { EngineSnapshot } from '../graph/engine-snapshot';
 import { StateError } from '../graph/errors';
 import { bytesOf, inMegabytes, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
@@ -16,14 +17,26 @@ export interface Carry {
   readonly interruptAfter?: readonly string[] | '*';
   /** Set where the earlier run rolled over: this one goes on in the middle of it. */
   readonly snapshot?: EngineSnapshot;
+  /** Written to the state of the snapshot before the run goes on. */
+  readonly edit?: StateEdit;
+  /** The run whose idempotency keys its tasks keep, for they may have had their effects. */
+  readonly idempotencyRun?: string;
   /** Signals that made no sense, for the audit. */
   readonly unreadable?: readonly DecisionRecord[];
 }
 
 /** What a run leaves to the one it rolls over into. */
-export function carryOf(snapshot: EngineSnapshot, unreadable: readonly DecisionRecord[]): Carry {
+export function carryOf(
+  snapshot: EngineSnapshot,
+  unreadable: readonly DecisionRecord[],
+  idempotencyRun: string | undefined,
+): Carry {
   const records = unreadable.slice(-NEWEST_UNREADABLE).map(withoutLargeAnswer);
-  return { snapshot: compactSnapshot(snapshot), ...(records.length > 0 && { unreadable: records }) };
+  return {
+    snapshot: compactSnapshot(snapshot),
+    ...(idempotencyRun !== undefined && { idempotencyRun }),
+    ...(records.length > 0 && { unreadable: records }),
+  };
 }
 
 /** True where a carry can be handed over without external storage. */

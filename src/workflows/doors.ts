@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from '../graph/decision';
 import { AbeyanceError, DecisionRefusedError, ThreadError } from '../graph/errors';
+import type { StateEdit } from '../graph/edit-state';
 import type { Json } from '../graph/json';
 import type { RolledOver, Stop } from '../graph/run-view';
 import { toFailure } from './failures';
@@ -20,8 +21,10 @@ import {
   pendingQuery,
   resumeSignal,
   resumeUpdate,
+  snapshotQuery,
   stateQuery,
   untilStoppedUpdate,
+  updateStateUpdate,
   type DecisionReply,
   type Expected,
   type Waiting,
@@ -43,6 +46,7 @@ export function openDoors(run: GraphRun): void {
   setHandler(stateQuery, () => run.shown(), { description: 'Where the run stands.' });
   setHandler(pendingQuery, () => run.shown().questions, { description: 'The open questions.' });
   setHandler(decisionsQuery, () => run.decisions(), { description: 'Every decision and what became of it.' });
+  setHandler(snapshotQuery, () => run.snapshot(), { description: 'The whole run, for one that takes it up.' });
   setHandler(graphQuery, () => run.graph.describe(), { description: 'The nodes and edges of the graph.' });
 }
 
@@ -88,6 +92,10 @@ function openUpdates(run: GraphRun): void {
       description: 'Answers, and replies where the run stops next.',
     },
   );
+  setHandler(updateStateUpdate, (edit: StateEdit) => run.edit(edit), {
+    validator: (_, expected) => checked(() => expectGraph(run, expected)),
+    description: 'Writes to the state while the run waits.',
+  });
   setHandler(untilStoppedUpdate, async (_expected: Expected | undefined) => stopOf(run), {
     validator: (expected) => checked(() => expectGraph(run, expected)),
     description: 'Replies when the run waits or has ended.',

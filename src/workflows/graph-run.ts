@@ -12,14 +12,17 @@ import {
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
-import { GraphDefinitionError, messageOf } from '../graph/errors';
+import type { StateEdit } from '../graph/edit-state';
+import { GraphDefinitionError, messageOf, ThreadError } from '../graph/errors';
 import type { Outcome } from '../graph/outcome';
 import { EMPTY_VIEW, OMITTED, sendable, viewOf, type RolledOver, type RunView, type Stop } from '../graph/run-view';
+import { bytesOf, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
 import type { Channels } from '../graph/state-schema';
 import { carryOf, fitsOnePayload, historyTooLarge, type Carry } from './carry';
-import { toNodeFailure, toRunFailure } from './failures';
+import { toFailure, toNodeFailure, toRunFailure } from './failures';
 import { HistoryBudget, type HistoryLimits } from './history-budget';
-import { Inbox } from './inbox';
+import { Inbox, type Desk } from './inbox';
+import type { SnapshotReply } from './messages';
 import { PendingInTheOpen, type RunEnd } from './pending-in-the-open';
 import { runTask } from './run-task';
 import { TaskAllowance } from './task-allowance';
@@ -57,6 +60,7 @@ export class GraphRun {
   private readonly open: PendingInTheOpen;
   private carried: Partial<RunView> = {};
   private ended = false;
+  private idempotencyRun: string | undefined;
 
   constructor(
     readonly graph: AnyGraph,
@@ -90,6 +94,20 @@ export class GraphRun {
     return this.ended ? this.tooLate() : this.inbox.put(decision);
   }
 
+  /** Hands an edit of the state to the loop; resolves once it is made. */
+  async edit(edit: StateEdit): Promise<void> {
+    if (this.ended) throw this.overForEdits();
+    return this.inbox.putEdit(edit);
+  }
+
+  /** The whole run, for one that takes it up. */
+  snapshot(): SnapshotReply | null {
+    if (!this.engine) return null;
+    const reply = { snapshot: this.engine.snapshot(), idempotencyRun: this.keyedBy };
+    const bytes = bytesOf(reply);
+    return bytes > MAX_PAYLOAD_BYTES && !this.options.externalStorage ? { omitted: { bytes } } : reply;
+  }
+
   /** Keeps a signal that made no sense, for there is nobody to refuse it to. */
   recordUnreadable(type: Decision['type'], verdict: Extract<Verdict, { kind: 'refused' }>): void {
     log.warn('a decision was refused', { reason: verdict.message });
@@ -103,6 +121,7 @@ export class GraphRun {
     const { snapshot, values = snapshot?.channels ?? {}, step = snapshot?.step ?? 0 } = carry ?? {};
     this.carried = { values, step };
     this.unreadable = [...(carry?.unreadable ?? [])];
+    this.idempotencyRun = carry?.idempotencyRun;
     try {
       this.checkName();
       const engine = (this.engine = this.engineOf(input, carry));
@@ -128,8 +147,10 @@ export class GraphRun {
   private engineOf(input: unknown, carry: Carry | undefined): GraphEngine {
     const external = this.options.externalStorage ? { externalStorage: true as const } : {};
     if (!carry?.snapshot) return GraphEngine.start(this.graph, input, { ...carry, ...external, at: now() });
-    const engine = GraphEngine.restore(this.graph, { ...carry.snapshot, ...external });
-    this.open.takeOver(viewOf(engine));
+    const engine = GraphEngine.retry(this.graph, { ...carry.snapshot, ...external }, now());
+    if (carry.edit) engine.edit(carry.edit, now());
+    // A run that takes up another thread's checkpoint, or a failed run, has not shown anything yet.
+    if (workflowInfo().continuedFromExecutionRunId !== undefined) this.open.takeOver(viewOf(engine));
     return engine;
   }
 
@@ -147,7 +168,7 @@ export class GraphRun {
       await turn();
       // Decisions are judged only in a turn that brought no results, for they may have overtaken one.
       if (this.arrivals.length > 0) this.settleArrivals(engine);
-      else this.inbox.drain((decision) => this.judge(engine, decision));
+      else this.inbox.drain(this.desk(engine));
     }
   }
 
@@ -165,6 +186,10 @@ export class GraphRun {
     }
   }
 
+  private get keyedBy(): string {
+    return this.idempotencyRun ?? workflowInfo().firstExecutionRunId.slice(0, 8);
+  }
+
   private get canRollOver(): boolean {
     return this.allowance.inFlight === 0 && this.budget.isDue;
   }
@@ -179,7 +204,7 @@ export class GraphRun {
     this.rolling = true;
     while (!this.inbox.isEmpty || !allHandlersFinished()) {
       await condition(() => !this.inbox.isEmpty || allHandlersFinished());
-      this.inbox.drain((decision) => this.judge(engine, decision));
+      this.inbox.drain(this.desk(engine));
     }
     this.rolling = false;
     if (!this.canBeCarried(engine)) return this.budget.postpone();
@@ -191,7 +216,7 @@ export class GraphRun {
   }
 
   private carry(engine: GraphEngine): Carry {
-    return carryOf(engine.snapshot(), this.unreadable);
+    return carryOf(engine.snapshot(), this.unreadable, this.idempotencyRun);
   }
 
   private tooLarge(engine: GraphEngine): Error {
@@ -201,8 +226,8 @@ export class GraphRun {
 
   private run(engine: GraphEngine, dispatch: Dispatch): void {
     const { id, node } = dispatch.task;
-    const { workflowId, firstExecutionRunId } = workflowInfo();
-    const idempotencyKey = `${workflowId}/${firstExecutionRunId.slice(0, 8)}/${id}`;
+    const { workflowId } = workflowInfo();
+    const idempotencyKey = `${workflowId}/${this.keyedBy}/${id}`;
     let outcome: Outcome | Promise<Outcome>;
     try {
       const { externalStorage } = this.options;
@@ -244,6 +269,25 @@ export class GraphRun {
     if (!engine.settleFailure(task, { node, code, message: failure.message }, now())) throw failure;
   }
 
+  private desk(engine: GraphEngine): Desk {
+    return { judge: (decision) => this.judge(engine, decision), edit: (edit) => this.editState(engine, edit) };
+  }
+
+  private editState(engine: GraphEngine, edit: StateEdit): void {
+    if (engine.status === 'running') {
+      const { workflowId } = workflowInfo();
+      const message = `Thread "${workflowId}" is running. Update its state while it waits, or when it has ended.`;
+      throw toFailure(new ThreadError('THREAD_BUSY', message, workflowId));
+    }
+    try {
+      engine.edit(edit, now());
+    } catch (error) {
+      throw toRunFailure(error);
+    }
+    this.stop = undefined;
+    this.open.forget();
+  }
+
   private judge(engine: GraphEngine, decision: Decision): Verdict {
     const verdict = judged(engine, decision);
     if (verdict.kind === 'accepted') this.stop = undefined;
@@ -268,8 +312,18 @@ export class GraphRun {
     this.ended = true;
     this.open.publish(this.view(), end);
     this.stop = stop;
-    this.inbox.drain(() => this.tooLate());
+    this.inbox.drain({
+      judge: () => this.tooLate(),
+      edit: () => {
+        throw this.overForEdits();
+      },
+    });
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  }
+
+  private overForEdits(): Error {
+    const { workflowId } = workflowInfo();
+    return toFailure(new ThreadError('THREAD_FINISHED', `The run of thread "${workflowId}" has ended.`, workflowId));
   }
 
   private tooLate(): Verdict {

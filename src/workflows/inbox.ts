@@ -1,11 +1,23 @@
 import type { Decision, Verdict } from '../graph/decision';
+import type { StateEdit } from '../graph/edit-state';
 
-interface Item {
-  readonly decision: Decision;
-  readonly settle: (verdict: Verdict) => void;
+type Item =
+  | { readonly kind: 'decision'; readonly decision: Decision; readonly settle: (verdict: Verdict) => void }
+  | {
+      readonly kind: 'edit';
+      readonly edit: StateEdit;
+      readonly settle: () => void;
+      readonly refuse: (error: unknown) => void;
+    };
+
+/** Who takes what has come in. */
+export interface Desk {
+  judge(decision: Decision): Verdict;
+  /** @throws what the sender is to be told. */
+  edit(edit: StateEdit): void;
 }
 
-/** Decisions that have come in and not been judged. Handlers only put them here; the loop takes them out. */
+/** Decisions and edits of the state that have come in. Handlers only put them here; the loop takes them out. */
 export class Inbox {
   private items: Item[] = [];
 
@@ -15,13 +27,34 @@ export class Inbox {
 
   /** Resolves with the verdict, once the loop has judged. */
   put(decision: Decision): Promise<Verdict> {
-    return new Promise((settle) => this.items.push({ decision, settle }));
+    return new Promise((settle) => this.items.push({ kind: 'decision', decision, settle }));
   }
 
-  /** Judges everything that is in, in the order it came. */
-  drain(judge: (decision: Decision) => Verdict): void {
+  /** Resolves once the loop has edited the state, or rejects with why it has not. */
+  putEdit(edit: StateEdit): Promise<void> {
+    return new Promise((settle, refuse) => this.items.push({ kind: 'edit', edit, settle, refuse }));
+  }
+
+  /** Hands over everything that is in, in the order it came. */
+  drain(desk: Desk): void {
     const items = this.items;
     this.items = [];
-    for (const { decision, settle } of items) settle(judge(decision));
+    for (const item of items) {
+      switch (item.kind) {
+        case 'decision':
+          item.settle(desk.judge(item.decision));
+          break;
+        case 'edit':
+          try {
+            desk.edit(item.edit);
+            item.settle();
+          } catch (error) {
+            item.refuse(error);
+          }
+          break;
+        default:
+          item satisfies never;
+      }
+    }
   }
 }

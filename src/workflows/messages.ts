@@ -1,6 +1,8 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { GraphDescription } from '../graph/compiled-graph';
 import type { DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from '../graph/decision';
+import type { StateEdit } from '../graph/edit-state';
+import type { EngineSnapshot } from '../graph/engine-snapshot';
 import type { Json } from '../graph/json';
 import type { Question } from '../graph/question';
 import type { RolledOver, RunView, Stop } from '../graph/run-view';
@@ -41,6 +43,17 @@ export const resumeUpdate = defineUpdate<DecisionReply, [value: Json, details: D
 
 /** `untilStopped`: replies when the run waits or has ended, or that it rolled over: then ask again. */
 export const untilStoppedUpdate = defineUpdate<Stop | RolledOver, [expected: Expected | undefined]>('untilStopped');
+
+/** `updateState`: writes to the state while the run waits; refused while it runs. */
+export const updateStateUpdate = defineUpdate<void, [edit: StateEdit, expected: Expected | undefined]>('updateState');
+
+/** A run as another can take it up, or that it is too large to be sent. */
+export type SnapshotReply =
+  | { readonly snapshot: EngineSnapshot; readonly idempotencyRun: string }
+  | { readonly omitted: { readonly bytes: number } };
+
+/** `snapshot`: the whole run, for one that takes it up; null where it has not begun. */
+export const snapshotQuery = defineQuery<SnapshotReply | null>('snapshot');
 
 /** `state`: where the run stands. */
 export const stateQuery = defineQuery<RunView>('state');

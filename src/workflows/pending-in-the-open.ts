@@ -61,6 +61,11 @@ export class PendingInTheOpen {
     setCurrentDetails(end ? '' : detailsOf(view));
   }
 
+  /** Shows the open questions again at the next stop, for the state around them has changed. */
+  forget(): void {
+    this.published = 'nothing';
+  }
+
   /** The run goes on in another one: what that one must be started with so that no question is out of sight. */
   handedOver(view: RunView): Pick<ContinueAsNewOptions, 'memo' | 'typedSearchAttributes'> {
     const { memo, typedSearchAttributes: attributes } = workflowInfo();
