@@ -38,6 +38,7 @@ export type {
   RunResult,
   StateSnapshot,
 } from './graph/graph-runner';
+export { PrivateValue, UntrackedValue } from './graph/hidden-value';
 export { implement, type NodeSet } from './graph/implement';
 export { inWorkflow } from './graph/in-workflow';
 export {
@@ -73,6 +74,6 @@ export type { ApprovalDecision, Question } from './graph/question';
 export { OMITTED, type TaskView } from './graph/run-view';
 export { StateGraph, type CompileOptions } from './graph/state-graph';
 export { subgraph, type SubgraphOptions } from './graph/subgraph-node';
-export { ReducedValue, StateSchema, type StateOf, type UpdateOf } from './graph/state-schema';
+export { ReducedValue, StateSchema, type ShownFields, type StateOf, type UpdateOf } from './graph/state-schema';
 export { tool, type Tool, type ToolDeclaration } from './graph/tool';
 export { toolNode, type ToolNodeOptions } from './graph/tool-node';

@@ -9,6 +9,7 @@ import type { ModelNode, NodeDefinition, ToolsNode } from '../graph/node-definit
 import type { ModelTarget, NodeCall } from '../graph/node-call';
 import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
 import { runBody } from '../graph/run-body';
+import { seenState } from '../graph/seen-state';
 import { refuseTooLarge } from '../graph/size-limit';
 import { nodePathOf } from '../graph/task';
 import { decodeState } from '../graph/write-state';
@@ -29,10 +30,10 @@ export type NodeActivity = (input: Json, call: NodeCall) => Promise<NodeResult>;
 
 /** The activity of a node with a body of its own. */
 export function bodyActivity(graph: AnyGraph, node: string, body: NodeBody): NodeActivity {
-  const { reads } = graph.shape.nodes.get(node) as NodeDefinition;
+  const definition = graph.shape.nodes.get(node) as NodeDefinition;
   return (input, call) =>
     inContext(graph, node, call, async (run) => {
-      const state = call.send ? input : decodeState(graph.schema, input as JsonObject, node, reads);
+      const state = seenState(graph, node, definition, input, call.send === true);
       return runBody({ graph, body, state, run });
     });
 }

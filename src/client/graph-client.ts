@@ -7,7 +7,7 @@ import { ThreadError } from '../graph/errors';
 import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { resultOf } from '../graph/run-view';
 import type { NodeMap } from '../graph/state-graph';
-import type { Fields, UpdateOf } from '../graph/state-schema';
+import type { Fields, ShownFields, UpdateOf } from '../graph/state-schema';
 import { encodeUpdate } from '../graph/write-state';
 import { untilStoppedUpdate } from '../workflows/messages';
 import { ServerThread } from './server-thread';
@@ -45,7 +45,7 @@ export class GraphClient implements GraphRunner {
 
   async start<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F>,
+    input: UpdateOf<ShownFields<F>>,
     { threadId = randomUUID(), ...own }: RunOptions = {},
   ): Promise<GraphThread<F>> {
     await this.starter.start({ graph, threadId, input, options: own }, (options) =>
@@ -67,7 +67,7 @@ export class GraphClient implements GraphRunner {
    */
   async invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F> | Command | null,
+    input: UpdateOf<ShownFields<F>> | Command | null,
     { threadId, ...own }: RunOptions = {},
   ): Promise<RunResult<F>> {
     if (input === null) {

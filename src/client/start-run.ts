@@ -10,7 +10,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { messageOf, StateError, ThreadError } from '../graph/errors';
 import { inMegabytes } from '../graph/size-limit';
-import { encodeUpdate } from '../graph/write-state';
+import { encodeInput } from '../graph/write-state';
 import type { RunOptions } from '../graph/graph-runner';
 import type { Carry } from '../workflows/carry';
 import { stateQuery } from '../workflows/messages';
@@ -45,7 +45,7 @@ export class RunStarter {
    */
   async start<T>(request: RunRequest, launch: (options: LaunchOptions) => Promise<T>): Promise<T> {
     const { schema } = request.graph;
-    const input = schema ? encodeUpdate(schema, request.input, 'input') : request.input;
+    const input = schema ? encodeInput(schema, request.input) : request.input;
     const given = Object.entries(request.options ?? {}).filter(([, value]) => value !== undefined);
     const own: Omit<RunOptions, 'threadId'> = Object.fromEntries(given);
     try {

@@ -3,9 +3,9 @@ import { digestOf } from './digest';
 import type { NodeDefinition } from './node-definition';
 import type { CompletedOutcome } from './outcome';
 import { GraphRunError, messageOf } from './errors';
+import { seenState } from './seen-state';
 import { readsOf, type Channels } from './state-schema';
 import type { Task } from './task';
-import { decodeState } from './write-state';
 
 const MAX_ENTRIES = 200;
 
@@ -20,11 +20,13 @@ export interface CachedOutcome {
 }
 
 /** Under what a task's outcome is cached: its graph, its node, and what it sees or what the node makes of that. */
-export function cacheKeyOf(graph: AnyGraph, { cache, reads }: NodeDefinition, task: Task, channels: Channels): string {
+export function cacheKeyOf(graph: AnyGraph, node: NodeDefinition, task: Task, channels: Channels): string {
+  const { cache, reads } = node;
   const name = { graph: graph.name, node: task.node };
   if (!cache?.key) return digestOf({ ...name, seen: task.input !== undefined ? task.input : readsOf(channels, reads) });
-  const state = task.input !== undefined ? task.input : decodeState(graph.schema, channels, task.node, reads);
+  const given = task.input !== undefined ? task.input : channels;
   try {
+    const state = seenState(graph, task.node, node, given, task.input !== undefined);
     return digestOf({ ...name, key: String(cache.key(state)) });
   } catch (error) {
     throw new GraphRunError('NODE_FAILED', `The cache key of "${task.node}" failed: ${messageOf(error)}`, task.node, {

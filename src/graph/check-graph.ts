@@ -37,8 +37,19 @@ export function checkGraph(options: CompileOptions<string>, schema: StateSchema<
   checkMessageKeys(schema, shape);
   checkReads(schema, shape);
   checkSubgraphs(schema, shape);
+  checkInputs(shape);
   checkBreakpoints(shape, breakpointsOf(options.interruptBefore), breakpointsOf(options.interruptAfter));
   checkReachable(shape);
+}
+
+// Reached by an edge, such a node would see the state, which it does not know.
+function checkInputs({ nodes, edges, joins }: GraphShape): void {
+  const targets = [...edges, ...joins].map(({ to }) => to);
+  for (const [name, node] of nodes) {
+    if (node.kind === 'graph' || !node.input || !targets.includes(name)) continue;
+    const message = `Node "${name}" takes an input of its own, so only a Send reaches it, and an edge leads there. Take the edge or the input away.`;
+    throw new GraphDefinitionError('INVALID_OPTION', message);
+  }
 }
 
 /** Breakpoints as they are kept: names, or `*` alone for every node. */

@@ -15,11 +15,11 @@ import type { CompletedOutcome, Outcome } from './outcome';
 import { planStart } from './plan';
 import type { AskedQuestion, Question } from './question';
 import { leavesOf, withLeaves, withTask, type Scope } from './scope';
-import { readsOf, type Channels } from './state-schema';
+import { readsOf, shownOf, type Channels } from './state-schema';
 import { definitionAt, graphWithin } from './subgraph';
 import { enter, progress, written, type Frame } from './superstep';
 import { nodePathOf, type Task } from './task';
-import { applyWrites, initialChannels, readEncodedUpdate } from './write-state';
+import { applyWrites, initialChannels, readEncodedUpdate, refuseHidden } from './write-state';
 
 /** A task to run now, with what it sees. */
 export interface Dispatch {
@@ -56,6 +56,7 @@ export class GraphEngine {
     const limit = options.recursionLimit ?? graph.recursionLimit;
     checkRecursionLimit(limit);
     const breakpoints = breakpointsIn(graph, options);
+    refuseHidden(graph.schema, input);
     const update = readEncodedUpdate(graph.schema, input ?? {}, 'input');
     const base = { ...initialChannels(graph.schema), ...options.values };
     const channels = applyWrites(graph.schema, base, [{ node: 'input', task: `${step}.input`, index: 0, update }]);
@@ -147,12 +148,12 @@ export class GraphEngine {
     return this.state.tasks.filter(({ phase }) => phase !== 'done').map(({ node }) => node);
   }
 
-  /** The state, with the writes of tasks that have finished in this superstep where they fit without the others'. */
+  /** What callers see of the state, with the writes of tasks that have finished in this superstep where they fit without the others'. */
   values(): Channels {
     try {
-      return written(this.graph, this.state);
+      return shownOf(this.graph.schema, written(this.graph, this.state));
     } catch (error) {
-      if (error instanceof AbeyanceError) return this.state.channels;
+      if (error instanceof AbeyanceError) return shownOf(this.graph.schema, this.state.channels);
       throw error;
     }
   }

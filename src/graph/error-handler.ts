@@ -4,9 +4,9 @@ import type { NodeDefinition, NodeFailure } from './node-definition';
 import type { CompletedOutcome } from './outcome';
 import { recorded } from './run-body';
 import type { Scope } from './scope';
+import { seenState } from './seen-state';
 import { graphWithin } from './subgraph';
 import type { Task } from './task';
-import { decodeState } from './write-state';
 
 /** A node that stands in for a failure: its own, or one of the subgraph that runs in it. */
 export interface ErrorHandler {
@@ -27,9 +27,9 @@ export function handlerOf(graph: AnyGraph, scope: Scope, taskId: string): ErrorH
 
 /** What a handler makes of a failure: the outcome of its task. @throws {GraphRunError} `NODE_FAILED` where it throws. */
 export function handled({ task, graph, definition, scope }: ErrorHandler, failure: NodeFailure): CompletedOutcome {
-  const state =
-    task.input !== undefined ? task.input : decodeState(graph.schema, scope.channels, task.node, definition.reads);
   try {
+    const given = task.input !== undefined ? task.input : scope.channels;
+    const state = seenState(graph, task.node, definition, given, task.input !== undefined);
     return recorded(graph, task.node, definition.onError?.(failure, state));
   } catch (error) {
     if (error instanceof AbeyanceError) throw error;

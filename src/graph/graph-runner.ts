@@ -5,10 +5,10 @@ import type { Origin } from './engine-snapshot';
 import type { Question } from './question';
 import type { OMITTED, TaskView } from './run-view';
 import type { NodeMap } from './state-graph';
-import type { Fields, StateOf, UpdateOf } from './state-schema';
+import type { Fields, ShownFields, StateOf, UpdateOf } from './state-schema';
 
 /** What a run gives back: its values, and its open questions where it waits; `__omitted__` where the values were too large. */
-export type RunResult<F extends Fields> = StateOf<F> & {
+export type RunResult<F extends Fields> = StateOf<ShownFields<F>> & {
   readonly [INTERRUPT]?: readonly Interrupt[];
   readonly [OMITTED]?: { readonly bytes: number };
 };
@@ -70,7 +70,7 @@ export interface GraphThread<F extends Fields = any> {
   /** Answers with a value, or with a map of question ids to values. @throws {DecisionRefusedError} @throws {ThreadError} */
   resume(value: unknown, options?: DecideOptions): Promise<Accepted>;
   /** Tells where the thread stands. @throws {ThreadError} `THREAD_UNKNOWN`. */
-  getState(): Promise<StateSnapshot<StateOf<F>>>;
+  getState(): Promise<StateSnapshot<StateOf<ShownFields<F>>>>;
   /** Every decision on the thread's newest run, also those refused. */
   decisions(): Promise<readonly DecisionRecord[]>;
   /** Waits until the run waits or ends. @throws {GraphRunError} when it fails. */
@@ -85,9 +85,9 @@ export interface GraphThread<F extends Fields = any> {
    * @throws {StateError} `STATE_UPDATE_CONFLICT` where a task that waits would be dropped, and as any write.
    * @throws {ThreadError} `THREAD_BUSY` while it runs.
    */
-  updateState(values: UpdateOf<F>, options?: UpdateStateOptions): Promise<StateSnapshot<StateOf<F>>>;
+  updateState(values: UpdateOf<F>, options?: UpdateStateOptions): Promise<StateSnapshot<StateOf<ShownFields<F>>>>;
   /** Every checkpoint of the thread, newest first: one for each superstep, each edit and each end. */
-  getStateHistory(): AsyncIterable<StateSnapshot<StateOf<F>>>;
+  getStateHistory(): AsyncIterable<StateSnapshot<StateOf<ShownFields<F>>>>;
 }
 
 /** Whose update an update of the state counts as. */
@@ -110,7 +110,7 @@ export interface GraphRunner {
   /** Starts a run and returns as soon as it is recorded. @throws {ThreadError} `THREAD_BUSY`, `THREAD_OF_OTHER_GRAPH`. */
   start<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F>,
+    input: UpdateOf<ShownFields<F>>,
     options?: RunOptions,
   ): Promise<GraphThread<F>>;
   /**
@@ -120,7 +120,7 @@ export interface GraphRunner {
    */
   invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F> | Command | null,
+    input: UpdateOf<ShownFields<F>> | Command | null,
     options?: RunOptions,
   ): Promise<RunResult<F>>;
   /**

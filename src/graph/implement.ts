@@ -42,6 +42,11 @@ type CheckedList<F extends Fields, N extends NodeMap, L> = L extends readonly (i
 // While a body's own type is not known yet, this is what its literals are read against.
 type Expected<F extends Fields, N extends NodeMap> = UpdateOf<F> | Command<UpdateOf<F>, keyof N & string>;
 
+/** What a body is given: the input of its Send where the node takes one, else the state keys it reads. */
+type SeenBy<F extends Fields, D extends NodeMap[string]> = [D['input']] extends [never]
+  ? Pick<StateOf<F>, D['reads'] & keyof F>
+  : D['input'];
+
 /** What a body may return: an update, a command, or a list of them, with no key the state does not have. */
 type Checked<F extends Fields, N extends NodeMap, R> = unknown extends R
   ? Expected<F, N> | readonly Expected<F, N>[]
@@ -72,7 +77,7 @@ export function implement<
   graph: CompiledGraph<Name, F, N>,
   nodes: {
     readonly [K in keyof R]: K extends ActivityNames<N>
-      ? (state: Pick<StateOf<F>, N[K]['reads'] & keyof F>) => MaybePromise<R[K] & Checked<F, N, Awaited<R[K]>>>
+      ? (state: SeenBy<F, N[K]>) => MaybePromise<R[K] & Checked<F, N, Awaited<R[K]>>>
       : never;
   },
 ): NodeSet {

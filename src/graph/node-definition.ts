@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Goto } from './commands';
 import type { AnyGraph } from './compiled-graph';
 import type { Tool } from './tool';
@@ -35,6 +36,8 @@ export interface NodeOptions {
   readonly ends?: readonly string[];
   /** The state keys this node sees; all when left out. Keeps the history small. */
   readonly reads?: readonly string[];
+  /** What a Send to this node must carry; the node sees that, and is reached in no other way. */
+  readonly input?: z.ZodType;
   /** Run only when nothing else is left to run. */
   readonly defer?: boolean;
   readonly activity?: NodeActivityOptions;
@@ -98,7 +101,7 @@ export interface ToolsNode extends NodeOptions {
 }
 
 /** A node that is a graph of its own, within the same run. */
-export interface GraphNode extends NodeOptions {
+export interface GraphNode extends Omit<NodeOptions, 'input'> {
   readonly kind: 'graph';
   readonly graph: AnyGraph;
   /** What the subgraph starts on, of the state around it; default the keys that both have. */

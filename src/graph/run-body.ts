@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { END, isCommand, isOverwrite, isSend, type Command, type GotoRecord } from './commands';
 import type { AnyGraph } from './compiled-graph';
 import { GraphRunError, StateError } from './errors';
@@ -5,7 +6,7 @@ import { isGraphInterrupt } from './interrupt';
 import { isJsonObject, NotJsonError, toJson, type Json, type JsonObject } from './json';
 import { withNodeRun, type NodeRun } from './node-run';
 import type { CompletedOutcome, InterruptedOutcome, Outcome, RejectedOutcome } from './outcome';
-import { encodeUpdate, OVERWRITE } from './write-state';
+import { encodeUpdate, encodeValue, OVERWRITE } from './write-state';
 
 /** What a body is run with. */
 export interface BodyCall {
@@ -118,7 +119,7 @@ function recordedForParent(
   }
   return {
     updates: Object.keys(plain).length === 0 ? [] : [plain],
-    goto: gotoRecords(node, goto, (target) => String(target)),
+    goto: gotoRecords(node, goto, String, (target, input) => sendable(node, target, input)),
   };
 }
 
@@ -133,16 +134,39 @@ function overwritesAsJson(update: unknown): unknown {
 
 /** Turns a goto, from a command or a router, into what is recorded; END leads nowhere. */
 export function recordGoto(graph: AnyGraph, node: string, goto: unknown): GotoRecord[] {
-  return gotoRecords(node, goto, (target) => knownNode(graph, node, target));
+  const records = gotoRecords(
+    node,
+    goto,
+    (target) => knownNode(graph, node, target),
+    (target, input) => {
+      const schema = inputOf(graph, target);
+      return schema ? encodeValue(schema, input, `${node} → ${target}`, 'input') : sendable(node, target, input);
+    },
+  );
+  const bare = records.find((record) => record.kind === 'node' && inputOf(graph, record.node) !== undefined);
+  if (!bare) return records;
+  const message = `"${node}" goes to "${bare.node}", which takes an input of its own. Send it one: new Send('${bare.node}', …).`;
+  throw new GraphRunError('UNKNOWN_GOTO', message, node);
 }
 
-function gotoRecords(node: string, goto: unknown, nameOf: (target: unknown) => string): GotoRecord[] {
+function inputOf(graph: AnyGraph, node: string): z.ZodType | undefined {
+  const definition = graph.shape.nodes.get(node);
+  return definition && definition.kind !== 'graph' ? definition.input : undefined;
+}
+
+function gotoRecords(
+  node: string,
+  goto: unknown,
+  nameOf: (target: unknown) => string,
+  encode: (target: string, input: unknown) => Json,
+): GotoRecord[] {
   if (goto === undefined) return [];
   const targets: readonly unknown[] = Array.isArray(goto) ? goto : [goto];
   return targets.flatMap((target): GotoRecord[] => {
     if (target === END) return [];
     if (!isSend(target)) return [{ kind: 'node', node: nameOf(target) }];
-    return [{ kind: 'send', node: nameOf(target.node), input: sendable(node, target.node, target.input) }];
+    const name = nameOf(target.node);
+    return [{ kind: 'send', node: name, input: encode(name, target.input) }];
   });
 }
 

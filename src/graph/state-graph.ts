@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Command, END, Goto, START } from './commands';
 import { CompiledGraph } from './compiled-graph';
 import { checkGraph, checkNodeName } from './check-graph';
@@ -7,7 +8,9 @@ import { subgraph } from './subgraph-node';
 import type { Fields, StateOf, StateSchema, UpdateOf } from './state-schema';
 
 /** The nodes of a graph, as types: what kind each is, and which state keys it reads. */
-export type NodeMap = Readonly<Record<string, { readonly kind: NodeKind; readonly reads: string }>>;
+export type NodeMap = Readonly<
+  Record<string, { readonly kind: NodeKind; readonly reads: string; readonly input?: unknown }>
+>;
 
 /** The shape of a graph while it is built, and once it is compiled. */
 export interface GraphShape {
@@ -92,12 +95,26 @@ export class StateGraph<F extends Fields, N extends NodeMap = Record<never, neve
     const Nm extends string,
     const K extends NodeKind = 'activity',
     const R extends keyof F & string = keyof F & string,
+    I extends z.ZodType = never,
   >(
     name: Nm,
     node?:
       | { readonly kind: K; readonly fn?: (state: StateOf<F>) => NodeResult<F> | Promise<NodeResult<F>> }
-      | (Omit<NodeOptions, 'reads'> & { readonly kind?: undefined; readonly reads?: readonly R[] }),
-  ): StateGraph<F, N & { readonly [X in Nm]: { readonly kind: K; readonly reads: R } }> {
+      | (Omit<NodeOptions, 'reads' | 'input'> & {
+          readonly kind?: undefined;
+          readonly reads?: readonly R[];
+          readonly input?: I;
+        }),
+  ): StateGraph<
+    F,
+    N & {
+      readonly [X in Nm]: {
+        readonly kind: K;
+        readonly reads: R;
+        readonly input: [I] extends [never] ? never : z.output<I>;
+      };
+    }
+  > {
     checkNodeName(name);
     if (this.nodes.has(name)) {
       throw new GraphDefinitionError(

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Overwrite } from './commands';
 import { GraphDefinitionError } from './errors';
+import { hidingOf, type HiddenField, type Hiding, type PrivateValue, type UntrackedValue } from './hidden-value';
 import type { Json } from './json';
 
 /** How a reduced value is built up from updates. */
@@ -47,24 +48,35 @@ export class ReducedValue<V, U = V> implements ReducedField {
   }
 }
 
-/** One state key: a plain schema keeps the last value written, a `ReducedValue` folds. */
-export type Field = z.ZodType | ReducedField;
+/** One state key: a plain schema keeps the last value written, a `ReducedValue` folds; either may be hidden. */
+export type Field = z.ZodType | ReducedField | HiddenField;
+
+/** What a hidden key holds. */
+type Unhidden<T extends Field> = T extends PrivateValue<infer I> | UntrackedValue<infer I> ? I : T;
 
 /** The keys of a state. */
 export type Fields = Readonly<Record<string, Field>>;
 
 /** The value a node reads under a key. */
-export type ValueOf<T extends Field> =
-  T extends ReducedValue<infer V, any> ? V : T extends z.ZodType ? z.output<T> : never;
+export type ValueOf<T extends Field> = ShownValueOf<Unhidden<T>>;
+
+type ShownValueOf<T> = T extends ReducedValue<infer V, any> ? V : T extends z.ZodType ? z.output<T> : never;
 
 /** What a node may write under a key. */
-export type WriteOf<T extends Field> =
+export type WriteOf<T extends Field> = ShownWriteOf<Unhidden<T>>;
+
+type ShownWriteOf<T> =
   T extends ReducedValue<infer V, infer U> ? U | Overwrite<V> : T extends z.ZodType ? z.output<T> : never;
 
 /** The state as nodes read it. */
 export type StateOf<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
 
-/** What a node may return, and what a run may start with. */
+/** The keys of a state that callers see. */
+export type ShownFields<F extends Fields> = {
+  readonly [K in keyof F as F[K] extends HiddenField ? never : K]: F[K];
+};
+
+/** What a node may return. */
 export type UpdateOf<F extends Fields> = { readonly [K in keyof F]?: WriteOf<F[K]> };
 
 /**
@@ -83,8 +95,15 @@ export class StateSchema<F extends Fields> {
   /** Type only: what a node may return. */
   declare readonly Update: UpdateOf<F>;
 
-  constructor(readonly fields: F) {
-    for (const [key, field] of Object.entries(fields)) {
+  readonly fields: F;
+  /** The keys that callers do not see, and how they are hidden. */
+  readonly hidden: ReadonlyMap<string, Hiding>;
+
+  constructor(fields: F) {
+    const entries = Object.entries<Field>(fields).map(([key, field]) => ({ key, ...revealed(field) }));
+    this.fields = Object.fromEntries(entries.map(({ key, field }) => [key, field])) as F;
+    this.hidden = new Map(entries.flatMap(({ key, hiding }) => (hiding ? [[key, hiding] as const] : [])));
+    for (const { key, field } of entries) {
       if (isReduced(field) || isZodSchema(field)) continue;
       throw new GraphDefinitionError(
         'INVALID_STATE_SCHEMA',
@@ -92,6 +111,11 @@ export class StateSchema<F extends Fields> {
       );
     }
   }
+}
+
+function revealed(field: Field): { readonly field: Field; readonly hiding: Hiding | undefined } {
+  const hiding = typeof field === 'object' && field !== null ? hidingOf(field) : undefined;
+  return { field: hiding ? (field as PrivateValue<z.ZodType>).field : field, hiding };
 }
 
 // zod may be loaded twice (a bundle, a linked package), so instanceof would refuse good schemas.
@@ -120,6 +144,18 @@ export function readsOf(channels: Channels, reads: readonly string[] | undefined
   return Object.fromEntries(
     reads.filter((key) => Object.hasOwn(channels, key)).map((key) => [key, channels[key] as Json]),
   );
+}
+
+/** What callers see of a state. */
+export function shownOf({ hidden }: StateSchema<Fields>, channels: Channels): Channels {
+  if (hidden.size === 0) return channels;
+  return Object.fromEntries(Object.entries(channels).filter(([key]) => !hidden.has(key)));
+}
+
+/** A state without what only the superstep that ends could see. */
+export function trackedOf({ hidden }: StateSchema<Fields>, channels: Channels): Channels {
+  if (![...hidden.values()].includes('untracked')) return channels;
+  return Object.fromEntries(Object.entries(channels).filter(([key]) => hidden.get(key) !== 'untracked'));
 }
 
 /** A state as it is recorded: JSON under the keys that have a value. */

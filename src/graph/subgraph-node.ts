@@ -5,7 +5,7 @@ import type { NodeMap } from './state-graph';
 import type { Fields, StateOf, UpdateOf } from './state-schema';
 
 /** How a graph runs as a node of another. */
-export interface SubgraphOptions<F extends Fields, S, U> extends Omit<NodeOptions, 'activity' | 'cache'> {
+export interface SubgraphOptions<F extends Fields, S, U> extends Omit<NodeOptions, 'activity' | 'cache' | 'input'> {
   /** What the subgraph starts on, of the state around it. Default: the keys that both states have. Pure and synchronous. */
   readonly input?: (state: S) => UpdateOf<F>;
   /** What its end means to the state around it. Default: its writes to the keys that both states have. Pure and synchronous. */

@@ -6,7 +6,7 @@ import type { GraphNode, NodeDefinition } from './node-definition';
 import type { CompletedOutcome } from './outcome';
 import { callsOf, planNext, tasksOf, type Plan } from './plan';
 import type { ParentWrites, Scope } from './scope';
-import type { Channels } from './state-schema';
+import { trackedOf, type Channels } from './state-schema';
 import { enterSubgraph, frameWithin, outcomeOfSubgraph } from './subgraph';
 import { writesOf, type Task } from './task';
 import { applyWrites, prefixOf, refuseConflicts, type Write } from './write-state';
@@ -53,7 +53,8 @@ export function progress<S extends Scope>(frame: Frame, scope: S): S {
 /** The state, with the writes of the tasks that have finished in this superstep. */
 export function written(graph: AnyGraph, { channels, tasks }: Scope): Channels {
   const writes = tasks.flatMap(writesOf);
-  return writes.length === 0 ? channels : applyWrites(graph.schema, channels, writes);
+  const kept = trackedOf(graph.schema, channels);
+  return writes.length === 0 ? kept : applyWrites(graph.schema, kept, writes);
 }
 
 // The writes and the next tasks come in together: where the limit is met, the finished tasks still hold their writes.

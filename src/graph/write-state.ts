@@ -49,6 +49,25 @@ export function encodeUpdate(schema: StateSchema<Fields>, update: unknown, node:
 }
 
 /**
+ * Encodes what a caller starts a run with.
+ *
+ * @throws {StateError} as `encodeUpdate`, also for a key that only nodes see.
+ */
+export function encodeInput(schema: StateSchema<Fields>, input: unknown): JsonObject {
+  refuseHidden(schema, input);
+  return encodeUpdate(schema, input, 'input');
+}
+
+/** Refuses an input that sets what only nodes see. @throws {StateError} `STATE_UNKNOWN_KEY`. */
+export function refuseHidden({ hidden }: StateSchema<Fields>, input: unknown): void {
+  if (typeof input !== 'object' || input === null) return;
+  const key = Object.keys(input).find((one) => hidden.has(one));
+  if (key === undefined) return;
+  const message = `The input sets the state key "${key}", which only nodes see. Leave it out.`;
+  throw new StateError('STATE_UNKNOWN_KEY', message, 'input', key);
+}
+
+/**
  * Reads an update that is encoded already, as a caller without our client sends it, and proves that it fits.
  *
  * @throws {StateError} as `encodeUpdate`.

@@ -8,8 +8,8 @@ import { GraphDefinitionError, ThreadError } from '../graph/errors';
 import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
 import type { NodeMap } from '../graph/state-graph';
-import type { Fields, UpdateOf } from '../graph/state-schema';
-import { encodeUpdate } from '../graph/write-state';
+import type { Fields, ShownFields, UpdateOf } from '../graph/state-schema';
+import { encodeInput, encodeUpdate } from '../graph/write-state';
 import { MemoryThread } from './memory-thread';
 
 /**
@@ -35,10 +35,10 @@ export class InMemoryGraphs implements GraphRunner {
 
   async start<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F>,
+    input: UpdateOf<ShownFields<F>>,
     { threadId = randomUUID(), ...options }: RunOptions = {},
   ): Promise<GraphThread<F>> {
-    const encoded = encodeUpdate(graph.schema, input, 'input');
+    const encoded = encodeInput(graph.schema, input);
     const thread = this.threadFor(graph, threadId);
     thread.begin(encoded, options);
     return thread;
@@ -46,7 +46,7 @@ export class InMemoryGraphs implements GraphRunner {
 
   async invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F> | Command | null,
+    input: UpdateOf<ShownFields<F>> | Command | null,
     options: RunOptions = {},
   ): Promise<RunResult<F>> {
     if (input === null) {

@@ -15,6 +15,7 @@ import type { Message } from '../graph/messages';
 import { nodeCallOf, toolCallOf, type ModelTarget } from '../graph/node-call';
 import { NodeRun } from '../graph/node-run';
 import { runBody } from '../graph/run-body';
+import { seenState } from '../graph/seen-state';
 import { decodeState } from '../graph/write-state';
 
 const DEFAULT_ATTEMPTS = 3;
@@ -78,10 +79,7 @@ function nodeRunOf({ threadId, idempotencyKey, dispatch }: MemoryTask, attempt: 
 async function runOnce(memoryTask: MemoryTask, run: NodeRun, carried: Carried): Promise<NodeResult> {
   const { dispatch, dependencies } = memoryTask;
   const { graph, definition, task } = dispatch;
-  const state = (): unknown =>
-    task.input !== undefined
-      ? toJson(dispatch.state)
-      : decodeState(graph.schema, dispatch.state as JsonObject, task.node, definition.reads);
+  const state = (): unknown => seenState(graph, task.node, definition, dispatch.state, task.input !== undefined);
   switch (definition.kind) {
     case 'workflow':
       return runBody({ graph, body: definition.fn, state: state(), run });

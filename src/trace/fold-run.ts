@@ -6,16 +6,16 @@ import type { StateEdit } from '../graph/edit-state';
 import { GraphEngine, type Dispatch } from '../graph/engine';
 import type { EngineSnapshot } from '../graph/engine-snapshot';
 import { AbeyanceError, messageOf } from '../graph/errors';
-import { isJsonObject, type Json, type JsonObject } from '../graph/json';
+import { isJsonObject, type Json } from '../graph/json';
 import { toolCallOf } from '../graph/node-call';
 import type { WorkflowNode } from '../graph/node-definition';
 import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
 import type { Outcome } from '../graph/outcome';
 import type { Answer } from '../graph/question';
 import { runBody } from '../graph/run-body';
+import { seenState } from '../graph/seen-state';
 import { viewOf, type RunView } from '../graph/run-view';
 import { unknownToolOutcome } from '../graph/tool-messages';
-import { decodeState } from '../graph/write-state';
 import { editIn } from './edit-in';
 import { eventIdOf, type HistoryEvent } from './history-event';
 import type { Moment } from './moment';
@@ -196,8 +196,7 @@ class Folding {
       signal: new AbortController().signal,
       saveOnce: () => undefined,
     });
-    const seen =
-      task.input !== undefined ? state : decodeState(graph.schema, state as JsonObject, node, definition.reads);
+    const seen = seenState(graph, node, definition, state, task.input !== undefined);
     const outcome = runBody({ graph, body: definition.fn, state: seen, run });
     if (!(outcome instanceof Promise)) return outcome;
     outcome.catch(() => undefined);

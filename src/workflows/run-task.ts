@@ -8,10 +8,9 @@ import { NodeRun } from '../graph/node-run';
 import type { Json } from '../graph/json';
 import type { Outcome } from '../graph/outcome';
 import { runBody } from '../graph/run-body';
+import { seenState } from '../graph/seen-state';
 import { unknownToolOutcome } from '../graph/tool-messages';
 import { refuseTooLarge } from '../graph/size-limit';
-import { decodeState } from '../graph/write-state';
-import type { JsonObject } from '../graph/json';
 
 type NodeActivity = (input: Json, call: NodeCall) => Promise<Outcome>;
 
@@ -63,8 +62,7 @@ function runHere(
     signal: new AbortController().signal,
     saveOnce: () => undefined,
   });
-  const seen =
-    task.input !== undefined ? state : decodeState(graph.schema, state as JsonObject, node, definition.reads);
+  const seen = seenState(graph, node, definition, state, task.input !== undefined);
   return runBody({ graph, body: definition.fn, state: seen, run });
 }
 
