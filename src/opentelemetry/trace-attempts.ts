@@ -54,6 +54,7 @@ function begin(tracer: Tracer, attempt: Attempt): Span {
 }
 
 function describe(span: Span, attributes: () => Attributes): void {
+  if (!span.isRecording()) return;
   try {
     span.setAttributes(attributes());
   } catch (error) {
