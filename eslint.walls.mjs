@@ -49,7 +49,7 @@ const CLIENT = [
 ];
 
 /** What the package exports beside `abeyance` itself. */
-const ENTRY_POINTS = ['workflow', 'activity', 'worker', 'client', 'trace', 'testing', 'server'];
+const ENTRY_POINTS = ['workflow', 'activity', 'worker', 'client', 'trace', 'testing', 'server', 'opentelemetry'];
 
 // Where two blocks match a file, the later one replaces the earlier.
 export const walls = [
@@ -75,8 +75,18 @@ export const walls = [
     mayAsTypes: [OWN_FILES, '@temporalio/activity', ZOD],
   }),
 
-  // The composition root meets every room but the caller's.
-  wall('worker', { files: ['src/worker/**'], may: ['(?!abeyance|@temporalio/client|\\.\\./(?:client|index)).+'] }),
+  // The composition root meets every room but the caller's, and telemetry, which users add or leave.
+  wall('worker', {
+    files: ['src/worker/**'],
+    may: ['(?!abeyance|@temporalio/client|@opentelemetry|\\.\\./(?:client|opentelemetry|index)).+'],
+  }),
+
+  // Whoever comes here has installed OpenTelemetry; nobody else need have.
+  wall('opentelemetry', {
+    files: ['src/opentelemetry/**'],
+    may: [OWN_FILES, GRAPH, room('activities', ['attempt-observer']), '@opentelemetry/api'],
+    mayAsTypes: [room('activities'), '@temporalio/worker'],
+  }),
 
   wall('client', { files: ['src/client/**'], may: CLIENT, mayAsTypes: [room('workflows')] }),
   wall('command line', {

@@ -14,6 +14,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const app = path.join(root, 'test/package/order-app');
 const manifest = readJson(path.join(root, 'package.json'));
 const temporal = ['client', 'worker', 'workflow', 'activity', 'common'].map((name) => pinned(`@temporalio/${name}`));
+// An optional peer, which an entry point of its own needs; the other projects do without.
+const telemetry = pinned('@opentelemetry/api');
 const compiler = [pinned('typescript'), pinned('@types/node')];
 const question = { question: 'approve?', total: 500 };
 const final = { order_total: 500, approved: true };
@@ -40,7 +42,7 @@ async function checkAll() {
   const older = makeProject('a project that has Temporal', { type: 'commonjs' });
   const modules = makeProject('ES modules, installed alone', { type: 'module' });
   await Promise.all([
-    install(fresh, tarball, ...temporal, pinned('zod'), ...compiler),
+    install(fresh, tarball, ...temporal, telemetry, pinned('zod'), ...compiler),
     install(older, ...temporal, pinned('zod'), ...compiler).then(() => install(older, tarball)),
     install(modules, tarball, ...compiler),
   ]);

@@ -53,6 +53,10 @@ export interface ModelReply {
 export interface ChatModel {
   /** Who answers: `openai`, `mock`, … */
   readonly provider: string;
+  /** The model it asks for, where that is the same for every call; telemetry names it, also when a call fails. */
+  readonly model?: string;
+  /** The machine it asks, where it asks one; for telemetry. */
+  readonly endpoint?: { readonly address: string; readonly port: number };
   /** One call. What it throws is retried by Temporal, unless it is a `ModelError` that says otherwise. */
   call(request: ModelRequest, context: ModelContext): Promise<ModelReply>;
 }

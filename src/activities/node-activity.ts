@@ -13,6 +13,7 @@ import { seenState } from '../graph/seen-state';
 import { refuseTooLarge } from '../graph/size-limit';
 import { nodePathOf } from '../graph/task';
 import { decodeState } from '../graph/write-state';
+import { observed, type Work } from './attempt-observer';
 import { callModel } from './call-model';
 import type { NodeResult } from './call-record';
 import { callTool } from './call-tool';
@@ -32,7 +33,7 @@ export type NodeActivity = (input: Json, call: NodeCall) => Promise<NodeResult>;
 export function bodyActivity(graph: AnyGraph, node: string, body: NodeBody): NodeActivity {
   const definition = graph.shape.nodes.get(node) as NodeDefinition;
   return (input, call) =>
-    inContext(graph, node, call, async (run) => {
+    inContext(graph, node, { call, work: { kind: 'body' } }, async (run) => {
       const state = seenState(graph, node, definition, input, call.send === true);
       return runBody({ graph, body, state, run });
     });
@@ -45,17 +46,21 @@ export function modelActivity(
   models: Readonly<Record<string, ChatModel>>,
 ): NodeActivity {
   const { messages: messagesKey } = graph.shape.nodes.get(node) as ModelNode;
-  return (input, call) =>
-    inContext(graph, node, call, ({ info, ports }, wire) => {
+  return (input, call) => {
+    const target = call.model as ModelTarget;
+    const messages = ((input as JsonObject)[messagesKey] ?? []) as unknown as readonly Message[];
+    const work = { kind: 'model', target, messages, model: models[target.name] } as const;
+    return inContext(graph, node, { call, work }, ({ info, ports }, wire) => {
       const state = decodeState(graph.schema, input as JsonObject, node, [messagesKey]);
       return callModel({
         models,
-        target: call.model as ModelTarget,
+        target,
         messagesKey,
         messages: (state[messagesKey] ?? []) as readonly Message[],
         context: { ...info, signal: ports.signal, ...wire },
       });
     });
+  };
 }
 
 /** The activity of one tool of a graph: each call of it is one execution. */
@@ -63,7 +68,9 @@ export function toolActivity(graph: AnyGraph, tools: ReadonlyMap<string, ToolImp
   return (input, call) => {
     const name = nodeOfTask(call.task);
     const node = graph.shape.nodes.get(name) as ToolsNode;
-    return inContext(graph, name, call, (run) => callTool({ tools, node, call: input as unknown as ToolCall, run }));
+    const toolCall = input as unknown as ToolCall;
+    const work = { kind: 'tool', call: toolCall } as const;
+    return inContext(graph, name, { call, work }, (run) => callTool({ tools, node, call: toolCall, run }));
   };
 }
 
@@ -73,27 +80,38 @@ function nodeOfTask(task: string): string {
 
 type Wire = Pick<ModelContext, 'timeoutMs' | 'earlierExchanges' | 'keepExchange'>;
 
+interface Called {
+  readonly call: NodeCall;
+  readonly work: Work;
+}
+
 async function inContext(
   graph: AnyGraph,
   node: string,
-  call: NodeCall,
+  { call, work }: Called,
   body: (run: NodeRun, wire: Wire) => Promise<NodeResult>,
 ): Promise<NodeResult> {
   const context = Context.current();
   const before = readHeartbeat(context.info.heartbeatDetails);
   let exchanges = before.exchanges;
+  let failedExchange: Exchange | undefined;
   const details = (): HeartbeatDetails => ({ once: Object.fromEntries(run.once), exchanges });
   const run: NodeRun = nodeRunOf(graph.name, node, call, before, context, () => context.heartbeat(details()));
   const stop = keepAlive(context, details);
   const keepExchange = (exchange: Exchange): void => {
+    failedExchange = exchange;
     exchanges = limitExchanges([...exchanges, exchange]);
     context.heartbeat(details());
   };
   const timeoutMs = context.info.startToCloseTimeoutMs;
+  const { info, ports } = run;
+  const attempt = { info, answers: run.answers, work, signal: ports.signal, failedExchange: () => failedExchange };
   try {
-    const result = await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange });
-    if (!call.externalStorage) refuseTooLarge('The result', result, node);
-    return result;
+    return await observed(attempt, async () => {
+      const result = await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange });
+      if (!call.externalStorage) refuseTooLarge('The result', result, node);
+      return result;
+    });
   } catch (thrown) {
     throw toActivityFailure(thrown, node, context, exchanges);
   } finally {

@@ -25,8 +25,15 @@ export function openaiModel(options: OpenAiModelOptions = {}): ChatModel {
   const settings = settingsOf(options, process.env);
   return {
     provider: settings.provider ?? settings.host,
+    model: settings.model,
+    endpoint: endpointOf(settings.baseURL),
     call: (request, context) => call(settings, request, context),
   };
+}
+
+function endpointOf(baseURL: string): NonNullable<ChatModel['endpoint']> {
+  const { hostname, port, protocol } = new URL(baseURL);
+  return { address: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
 async function call(settings: OpenAiSettings, request: ModelRequest, context: ModelContext): Promise<ModelReply> {

@@ -54,7 +54,8 @@ async function serve(_: unknown, command: Command): Promise<void> {
       ]),
     );
     if (out.format === 'text') remark('Ctrl-C ends it');
-    await endAsked();
+    const died = await Promise.race([endAsked(), server.died]);
+    if (died) throw died;
   } finally {
     await server.stop();
   }

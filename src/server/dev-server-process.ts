@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endWithParent } from './end-with-parent';
 import { isServing } from './grpc-health';
+import { ServerDiedError } from './server-died-error';
 import { tailBuffer } from './tail-buffer';
 
 const pollMs = 20;
@@ -20,9 +21,16 @@ export interface LaunchRequest {
   readonly timeoutMs: number;
 }
 
+interface Serving {
+  readonly kind: 'serving';
+  readonly pid: number;
+  readonly stop: () => Promise<void>;
+  /** Settles when the process ends without `stop`. */
+  readonly died: Promise<ServerDiedError>;
+}
+
 export type Launch =
-  | { readonly kind: 'serving'; readonly pid: number; readonly stop: () => Promise<void> }
-  | { readonly kind: 'ended' | 'silent'; readonly whatHappened: string; readonly output: string };
+  Serving | { readonly kind: 'ended' | 'silent'; readonly whatHappened: string; readonly output: string };
 
 /**
  * Starts a dev server and settles once it serves its namespace (`serving`), ended by itself (`ended`), or did neither
@@ -49,8 +57,10 @@ export async function launchDevServer(request: LaunchRequest): Promise<Launch> {
     mayBeOurs: () => failure === undefined,
   });
   switch (outcome) {
-    case 'serving':
-      return { kind: 'serving', pid: child.pid!, stop: onceOnly(() => stop(child)) };
+    case 'serving': {
+      const lastWords = (): string => lastLines(stderr() || stdout());
+      return { kind: 'serving', pid: child.pid!, ...untilEnded(child, { binary, hasEnded: () => closed, lastWords }) };
+    }
     case 'ended':
       return { kind: 'ended', whatHappened: failure!, output: lastLines(stderr() || stdout()) };
     case 'silent': {
@@ -83,6 +93,29 @@ async function waitUntilServing(
     await delay(pollMs);
   }
   return 'silent';
+}
+
+interface Ending {
+  readonly binary: string;
+  /** Exited, and all its output read. */
+  readonly hasEnded: () => boolean;
+  readonly lastWords: () => string;
+}
+
+function untilEnded(child: ChildProcess, { binary, hasEnded, lastWords }: Ending): Pick<Serving, 'stop' | 'died'> {
+  let isAsked = false;
+  const died = new Promise<ServerDiedError>((resolve) => {
+    const tell = (): void => {
+      if (!isAsked) resolve(new ServerDiedError(binary, String(child.exitCode ?? child.signalCode), lastWords()));
+    };
+    if (hasEnded()) tell();
+    else child.once('close', tell);
+  });
+  const askToEnd = (): Promise<void> => {
+    isAsked = true;
+    return stop(child);
+  };
+  return { stop: onceOnly(askToEnd), died };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

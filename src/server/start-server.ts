@@ -4,6 +4,7 @@ import { findServer } from './find-server';
 import { freePort, isPortFree } from './free-port';
 import { PortInUseError } from './port-in-use-error';
 import { type OnProgress, progressToStderr } from './report-progress';
+import type { ServerDiedError } from './server-died-error';
 import type { BinaryOrigin, ServerOrigin } from './server-origin';
 import { ServerStartError } from './server-start-error';
 
@@ -36,6 +37,14 @@ export interface RunningServer {
   /** Address of the web UI; absent with `ui: false` and for a server that was already there. */
   readonly uiUrl?: string;
   readonly origin: ServerOrigin;
+  /**
+   * Settles with an error when the server's process ends although nobody called `stop()`; else never, and never for a
+   * server that was already there. It does not reject: who does not look is not disturbed.
+   *
+   * @example
+   * void server.died.then((error) => console.error(error.message));
+   */
+  readonly died: Promise<ServerDiedError>;
   /**
    * Ends the server and settles when its process is gone (killed after 5 s if it does not obey). Does nothing for a
    * server that was already there, and nothing the second time.
@@ -73,6 +82,7 @@ export async function startServer(options: StartServerOptions = {}): Promise<Run
         address: found.address,
         namespace: found.namespace,
         origin: { kind: 'existing' },
+        died: new Promise(() => undefined),
         stop: () => Promise.resolve(),
       };
     case 'binary':
@@ -103,7 +113,7 @@ async function startBinary(
     });
     if (launch.kind === 'serving') {
       const uiUrl = uiPort === undefined ? {} : { uiUrl: `http://${ip}:${uiPort}` };
-      return { address, namespace, ...uiUrl, origin, stop: launch.stop };
+      return { address, namespace, ...uiUrl, origin, died: launch.died, stop: launch.stop };
     }
     // A server that ends at once most likely lost a port to another process: new ports, another try.
     if (launch.kind === 'silent' || attempt === startAttempts) {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { Trace } from 'abeyance/trace';
+import { writeProgram } from '../server/fake-programs';
+import { testServer } from '../support/on-server';
 import { abeyance, endOf, startAbeyance } from '../support/run-cli';
 
 const HISTORY = join(__dirname, '..', 'histories', 'gated-agent-approved.v1.json');
@@ -179,5 +181,21 @@ describe('abeyance server', () => {
     child.kill('SIGINT');
     expect(await ended).toEqual({ exitCode: 0, out: line, err: '' });
     await expect(Connection.connect({ address, connectTimeout: 200 })).rejects.toThrow();
+  });
+
+  it('ends with an error when the server dies', async () => {
+    const pidFile = file('pid');
+    const asCli = `[ "$1" = --version ] || echo $$ > '${pidFile}'\nexec '${testServer().binary}' "$@"`;
+    writeProgram(file('bin'), 'temporal', asCli);
+    const env = { TEMPORAL_ADDRESS: undefined, PATH: `${file('bin')}:${process.env.PATH}` };
+    const child = startAbeyance(['server', '--no-ui', '-o', 'jsonl'], { env });
+    const ended = endOf(child);
+    await once(child.stdout!, 'data');
+    process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+    const { exitCode, err } = await ended;
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(err)).toMatchObject({
+      error: { code: 'SERVER_DIED', message: expect.stringContaining('has ended by itself (SIGKILL)') },
+    });
   });
 });

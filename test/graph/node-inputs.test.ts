@@ -49,7 +49,9 @@ describe('a node that takes an input', () => {
       .addNode('pack', { input: z.number() })
       .addEdge(START, 'start')
       .compile({ name: 'packing' });
-    const graphs = new InMemoryGraphs({ nodes: [implement(graph, { pack: (n: any) => ({ log: n.toFixed() }) } as any)] });
+    const graphs = new InMemoryGraphs({
+      nodes: [implement(graph, { pack: (n: any) => ({ log: n.toFixed() }) } as any)],
+    });
     await expect(graphs.invoke(graph, {})).rejects.toMatchObject({ code: 'STATE_INVALID', key: 'input' });
   });
 });

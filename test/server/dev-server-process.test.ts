@@ -31,8 +31,12 @@ describe('launching a server process', () => {
     const server = await launch(binary, 30_000, args, port);
     if (server.kind !== 'serving') throw new Error(server.whatHappened);
     expect(isAlive(server.pid)).toBe(true);
+    const died = jest.fn();
+    void server.died.then(died);
     await server.stop();
     expect(isAlive(server.pid)).toBe(false);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(died).not.toHaveBeenCalled();
   });
 
   test('one that never serves is ended, by force after five seconds if it does not obey', async () => {

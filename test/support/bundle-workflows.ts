@@ -1,4 +1,4 @@
-import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type BundlerPlugin, type WorkerOptions } from '@temporalio/worker';
 
 type WebpackConfigHook = NonNullable<NonNullable<WorkerOptions['bundlerOptions']>['webpackConfigHook']>;
 
@@ -9,8 +9,8 @@ export const fromSource: WebpackConfigHook = (config) => ({
 });
 
 /** The bundle of a workflows file, as code. */
-export async function bundleWorkflows(workflowsPath: string): Promise<string> {
+export async function bundleWorkflows(workflowsPath: string, plugins: BundlerPlugin[] = []): Promise<string> {
   const logger = new DefaultLogger('WARN');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger, webpackConfigHook: fromSource });
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger, webpackConfigHook: fromSource, plugins });
   return code;
 }

@@ -20,6 +20,13 @@ export const chat = new StateGraph(Chat)
   .addEdge('agent', END)
   .compile({ name: 'chat' });
 
+/** One model call with a system prompt of the node's. */
+export const advised = new StateGraph(Chat)
+  .addNode('agent', modelNode({ model: 'planner', system: 'Be brief.', tools: [placeOrder], activity: QUICKLY }))
+  .addEdge(START, 'agent')
+  .addEdge('agent', END)
+  .compile({ name: 'advised' });
+
 /** A model call, and the tools it asks for; what they throw goes back to the model. */
 export const errands = new StateGraph(Chat)
   .addNode('agent', modelNode({ model: 'planner', tools: [placeOrder], activity: QUICKLY }))

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+  type WorkerPlugin,
+} from '@temporalio/worker';
 import type { GraphDependencies } from 'abeyance/activity';
 import { GraphClient } from 'abeyance/client';
 import { AbeyancePlugin } from 'abeyance/worker';
@@ -43,17 +50,26 @@ export function testServer(): {
  * Gives a test file the real server: connects before its tests, and after them replays every history they made.
  *
  * `dependencies` is called once, when the worker is first made. `silent` keeps errors that a test provokes out of the log.
+ * `plugins` go beside ours, and `worker` over its other options; replays are given both.
  */
 export function onServer(
   dependencies: () => GraphDependencies,
-  { silent = false, dataConverter }: { readonly silent?: boolean; readonly dataConverter?: DataConverter } = {},
+  { silent = false, ...options }: Options = {},
 ): OnServer {
   const taskQueue = `test-${randomUUID()}`;
   beforeAll(() => quiet(silent));
-  const serving = new Serving(taskQueue, dependencies, dataConverter);
+  const serving = new Serving(taskQueue, dependencies, options);
   beforeAll(() => serving.open());
   afterAll(() => serving.close());
   return serving;
+}
+
+interface Options {
+  readonly silent?: boolean;
+  readonly dataConverter?: DataConverter;
+  readonly plugins?: readonly WorkerPlugin[];
+  /** Called whenever a worker is made. */
+  readonly worker?: () => Partial<Pick<WorkerOptions, 'maxCachedWorkflows' | 'workflowBundle'>>;
 }
 
 class Serving implements OnServer {
@@ -68,7 +84,7 @@ class Serving implements OnServer {
   constructor(
     readonly taskQueue: string,
     dependencies: () => GraphDependencies,
-    private readonly dataConverter?: DataConverter,
+    private readonly options: Omit<Options, 'silent'>,
   ) {
     let plugin: AbeyancePlugin | undefined;
     this.plugin = () => (plugin ??= new AbeyancePlugin(dependencies()));
@@ -84,7 +100,7 @@ class Serving implements OnServer {
     const { address, namespace } = testServer();
     this.connection = await Connection.connect({ address, channelArgs: CHANNEL });
     this.native = await NativeConnection.connect({ address });
-    this.client = new Client({ connection: this.connection, namespace, dataConverter: this.dataConverter });
+    this.client = new Client({ connection: this.connection, namespace, dataConverter: this.options.dataConverter });
     this.graphs = new GraphClient(this.client, { taskQueue: this.taskQueue });
     await this.startWorker();
   }
@@ -96,11 +112,12 @@ class Serving implements OnServer {
       namespace,
       taskQueue: this.taskQueue,
       workflowBundle: { codePath: bundle },
-      plugins: [this.plugin()],
-      dataConverter: this.dataConverter,
+      plugins: [this.plugin(), ...(this.options.plugins ?? [])],
+      dataConverter: this.options.dataConverter,
       shutdownGraceTime: '1s',
       // Else what the stopped worker's own queue holds comes to the next one after ten seconds.
       stickyQueueScheduleToStartTimeout: '1s',
+      ...this.options.worker?.(),
     });
     this.worker = { worker, done: worker.run() };
   }
@@ -144,10 +161,10 @@ class Serving implements OnServer {
   }
 
   private async replayAll(): Promise<void> {
-    const { bundle } = testServer();
-    const { dataConverter } = this;
+    const { dataConverter, plugins = [], worker } = this.options;
+    const workflowBundle = worker?.().workflowBundle ?? { codePath: testServer().bundle };
     const replays = Worker.runReplayHistories(
-      { workflowBundle: { codePath: bundle }, dataConverter },
+      { workflowBundle, dataConverter, plugins: [...plugins] },
       this.histories(),
     );
     let replayed = 0;

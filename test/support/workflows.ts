@@ -23,6 +23,7 @@ export const two_writers = graphWorkflow(failures.two_writers);
 export const picky = graphWorkflow(failures.picky);
 
 export const chat = graphWorkflow(modelling.chat);
+export const advised = graphWorkflow(modelling.advised);
 export const errands = graphWorkflow(modelling.errands);
 export const strict_errands = graphWorkflow(modelling.strict_errands);
 
