@@ -4,6 +4,7 @@
  * @module
  */
 export { approvalGate, type ApprovalGateOptions } from './graph/approval-gate';
+export type { ApprovalPolicy, CallPolicy } from './graph/approval-policy';
 export {
   Command,
   END,
@@ -17,7 +18,7 @@ export {
   type Interrupt,
 } from './graph/commands';
 export { type CompiledGraph, type GraphDescription } from './graph/compiled-graph';
-export type { DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from './graph/decision';
+export type { Decision, DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from './graph/decision';
 export {
   AbeyanceError,
   DecisionRefusedError,
@@ -62,8 +63,8 @@ export {
 } from './graph/messages';
 export { once } from './graph/once';
 export { modelNode, type ModelNodeOptions } from './graph/model-node';
-export type { NodeActivityOptions, NodeOptions, NodeRetryPolicy } from './graph/node-definition';
-export type { ApprovalDecision, Question } from './graph/question';
+export type { Duration, NodeActivityOptions, NodeOptions, NodeRetryPolicy } from './graph/node-definition';
+export type { ApprovalAction, ApprovalDecision, Question } from './graph/question';
 export type { TaskView } from './graph/run-view';
 export { StateGraph, type CompileOptions } from './graph/state-graph';
 export { ReducedValue, StateSchema, type StateOf, type UpdateOf } from './graph/state-schema';

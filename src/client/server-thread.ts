@@ -35,6 +35,15 @@ export class ServerThread implements GraphThread {
     return (await this.decide({ ...options, type: 'deny' }, 'verdict')).verdict;
   }
 
+  async edit(args: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    return (await this.decide({ ...options, type: 'edit', args: encodeAnswer(args) as never }, 'verdict')).verdict;
+  }
+
+  async respond(response: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    const request = { ...options, type: 'respond' as const, response: encodeAnswer(response) as never };
+    return (await this.decide(request, 'verdict')).verdict;
+  }
+
   async resume(value: unknown, options: DecideOptions = {}): Promise<Accepted> {
     return (await this.decide({ ...options, type: 'resume', value: encodeAnswer(value) as never }, 'verdict')).verdict;
   }

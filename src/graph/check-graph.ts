@@ -1,3 +1,4 @@
+import { checkPolicyNames } from './approval-policy';
 import { END, START } from './commands';
 import { checkActivityOptions } from './check-activity-options';
 import { GraphDefinitionError } from './errors';
@@ -95,9 +96,13 @@ function checkMessageKeys(schema: StateSchema<Fields>, { nodes }: GraphShape): v
 function checkGates(schema: StateSchema<Fields>, { nodes }: GraphShape): void {
   for (const [name, node] of nodes) {
     if (node.kind !== 'workflow' || !node.gate) continue;
-    const { approved, messages } = node.gate;
+    const { approved, messages, policy } = node.gate;
     const target = nodes.get(approved);
-    if (Object.hasOwn(schema.fields, messages) && target?.kind === 'tools' && target.messages === messages) continue;
+    if (Object.hasOwn(schema.fields, messages) && target?.kind === 'tools' && target.messages === messages) {
+      const tools = target.tools.map((tool) => tool.name);
+      checkPolicyNames(`The gate "${name}" in front of "${approved}"`, policy, tools);
+      continue;
+    }
     const message = `The gate "${name}" sends approved calls to "${approved}", which must be a tool node with the same conversation, "${messages}". Make it toolNode({ tools: […] }).`;
     throw new GraphDefinitionError('INVALID_OPTION', message);
   }

@@ -4,7 +4,8 @@ import type { Decision, DecisionRecord, Verdict } from './decision';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
 import { AbeyanceError, GraphRunError } from './errors';
 import { openQuestions } from './judge';
-import { applyKept, decide, expireKept, noteSentBack } from './ledger';
+import { laterBy } from './duration';
+import { applyKept, decide, expireKept, expireOpen, noteSentBack } from './ledger';
 import { toJson, type Json, type JsonObject } from './json';
 import type { NodeDefinition } from './node-definition';
 import type { CompletedOutcome, Outcome } from './outcome';
@@ -175,6 +176,17 @@ export class GraphEngine {
     return verdict;
   }
 
+  /** When the next open question expires, ISO 8601; undefined where all wait for ever. */
+  nextExpiry(): string | undefined {
+    const due = this.questions().flatMap(({ expiresAt }) => expiresAt ?? []);
+    return due.length === 0 ? undefined : due.reduce((one, other) => (one < other ? one : other));
+  }
+
+  /** Ends the wait for every question that has expired by then, and lets its task run on. `at` is ISO 8601. */
+  expire(at: string): void {
+    this.state = expireOpen(this.graph, this.state, at);
+  }
+
   private dispatch(task: Task): Dispatch {
     const definition = this.graph.shape.nodes.get(task.node) as NodeDefinition;
     return { task, definition, state: task.input !== undefined ? task.input : this.seenBy(definition) };
@@ -228,7 +240,13 @@ export class GraphEngine {
   }
 
   private asOpen(task: Task, asked: readonly AskedQuestion[], at: string): readonly Question[] {
-    return asked.map((question) => ({ ...question, node: task.node, task: task.id, askedAt: at }));
+    return asked.map((question) => ({
+      ...question,
+      node: task.node,
+      task: task.id,
+      askedAt: at,
+      ...(question.deadline !== undefined && { expiresAt: laterBy(at, question.deadline) }),
+    }));
   }
 
   private reopened(task: Task, id: string, reason: string): Question {

@@ -1,8 +1,9 @@
+import { valueFor } from './answer-value';
 import type { AnyGraph } from './compiled-graph';
 import { answersById, type Decision, type DecisionRecord, type Verdict } from './decision';
 import type { ErrorCode, OpenQuestion } from './errors';
-import { isJsonObject, type Json } from './json';
-import { parseQuestionId, type Answer, type ApprovalDecision, type Question } from './question';
+import type { Json } from './json';
+import { parseQuestionId, type Answer, type Question } from './question';
 import { bytesOf, MAX_PAYLOAD_BYTES } from './size-limit';
 import type { Channels } from './state-schema';
 import type { Task } from './task';
@@ -100,10 +101,8 @@ function answer(situation: Situation, question: Question, decision: Decision, va
       `Question ${question.id} is not what it was when the decision was made. Look at it again.`,
     );
   }
-  const answered = valueFor(question, decision, value);
-  if (!answered) {
-    return refuse(situation, 'ANSWER_INVALID', `Question ${question.id} asks for an approval: approve it or deny it.`);
-  }
+  const answered = valueFor(situation.graph, question, decision, value);
+  if (answered.refused !== undefined) return refuse(situation, 'ANSWER_INVALID', answered.refused);
   if (isTooMuch(situation, question, answered.value)) {
     return refuse(
       situation,
@@ -121,6 +120,7 @@ function answer(situation: Situation, question: Question, decision: Decision, va
         digest,
         value: answered.value,
         via,
+        ...(answered.expired !== undefined && { expired: answered.expired }),
         ...(by && { by }),
         ...(note && { note }),
         ...(decisionId && { decision: decisionId }),
@@ -135,25 +135,6 @@ function isTooMuch({ channels, tasks }: Situation, { task }: Question, value: Js
   if (bytes < ALWAYS_FITS) return false;
   const given = tasks.find(({ id }) => id === task);
   return bytes + bytesOf(given?.input ?? channels) + bytesOf(given?.answers) > MAX_PAYLOAD_BYTES;
-}
-
-function valueFor(
-  { kind }: Question,
-  decision: Decision,
-  value: Json | undefined,
-): { readonly value: Json } | undefined {
-  if (kind === 'question') return { value: decision.type === 'resume' ? (value ?? null) : decision.type === 'approve' };
-  const type = decision.type === 'resume' ? approvalType(value) : decision.type;
-  if (!type) return undefined;
-  const note = decision.note ?? (isJsonObject(value) && typeof value.note === 'string' ? value.note : undefined);
-  const whole: ApprovalDecision = { type, ...(decision.by && { by: decision.by }), ...(note && { note }) };
-  return { value: { ...whole } };
-}
-
-function approvalType(value: Json | undefined): ApprovalDecision['type'] | undefined {
-  if (typeof value === 'boolean') return value ? 'approve' : 'deny';
-  const type = isJsonObject(value) ? value.type : undefined;
-  return type === 'approve' || type === 'deny' ? type : undefined;
 }
 
 // A question of this step may still come while its task is not done; one of a later step always may.
@@ -171,9 +152,17 @@ export function canNoLongerCome({ step, tasks }: Pick<Situation, 'step' | 'tasks
   return tasks.some((task) => id.startsWith(`${task.id}:`) && task.phase === 'done');
 }
 
+const DONE = {
+  approve: 'approved',
+  deny: 'denied',
+  edit: 'edited',
+  respond: 'responded to',
+  resume: 'answered',
+} as const;
+
 function tellWho({ decision, at }: DecisionRecord): string {
-  const word = { approve: 'approved', deny: 'denied', resume: 'answered' }[decision.type];
-  return `${word}${decision.by ? ` by ${decision.by}` : ''} at ${at}`;
+  if (decision.type === 'expire') return `it expired at ${decision.due}, and nobody had decided`;
+  return `${DONE[decision.type]}${decision.by ? ` by ${decision.by}` : ''} at ${at}`;
 }
 
 function refuse(situation: Situation, code: ErrorCode, why: string): Judgement {

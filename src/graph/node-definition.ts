@@ -1,3 +1,4 @@
+import type { ApprovalPolicy } from './approval-policy';
 import type { Goto } from './commands';
 import type { Tool } from './tool';
 
@@ -48,8 +49,17 @@ export interface ActivityNode extends NodeOptions {
 export interface WorkflowNode extends NodeOptions {
   readonly kind: 'workflow';
   readonly fn: (state: any) => unknown;
-  /** On approval gates: where approved calls go, and the conversation they are in. */
-  readonly gate?: { readonly approved: string; readonly messages: string };
+  /** On approval gates: where approved calls go, what is asked about which, and the conversation they are in. */
+  readonly gate?: Gate;
+}
+
+/** What a graph must know of a gate in it. */
+export interface Gate {
+  readonly approved: string;
+  readonly messages: string;
+  readonly policy: ApprovalPolicy;
+  /** The gate's body, once the graph is compiled and the tools behind the gate are known. */
+  readonly before: (tools: readonly Tool[]) => WorkflowNode['fn'];
 }
 
 /** A node that is one model call. */

@@ -9,12 +9,18 @@ import type { Accepted, DecideOptions, GraphThread, RunResult, StateSnapshot } f
 import { decodeValues, EMPTY_VIEW, resultOf, tasksShown, viewOf, type RunView, type Stop } from '../graph/run-view';
 import { runTaskInMemory } from './run-task-in-memory';
 
+// Node's timers fire at once beyond it.
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** A thread that lives in this process: one engine, driven as tasks end and decisions come. */
 export class MemoryThread implements GraphThread {
   private engine: GraphEngine | undefined;
   private failure: GraphRunError | AbeyanceError | undefined;
   private readonly waiting = new Set<(stop: Stop) => void>();
   private run = randomUUID();
+  /** When the question expires that does so next, and the timer for it. */
+  private due: string | undefined;
+  private timer: NodeJS.Timeout | undefined;
   /** Where the runs before have left the thread. */
   private before: RunView | undefined;
 
@@ -51,6 +57,14 @@ export class MemoryThread implements GraphThread {
 
   async deny(options: DecideOptions = {}): Promise<Accepted> {
     return this.decide({ ...options, type: 'deny' });
+  }
+
+  async edit(args: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    return this.decide({ ...options, type: 'edit', args: encodeAnswer(args) as never });
+  }
+
+  async respond(response: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    return this.decide({ ...options, type: 'respond', response: encodeAnswer(response) as never });
   }
 
   async resume(value: unknown, options: DecideOptions = {}): Promise<Accepted> {
@@ -93,9 +107,11 @@ export class MemoryThread implements GraphThread {
       const message = `The run of thread "${this.id}" has ended; there is nothing to decide. Read it with getState, or start a new run with invoke.`;
       throw new ThreadError('THREAD_FINISHED', message, this.id);
     }
+    // A timer may be late.
+    this.engine.expire(now());
     const verdict = this.engine.decide(decision, now());
-    if (verdict.kind === 'refused') throw new DecisionRefusedError(verdict.code, verdict.message, verdict.open);
     this.drive();
+    if (verdict.kind === 'refused') throw new DecisionRefusedError(verdict.code, verdict.message, verdict.open);
     return verdict;
   }
 
@@ -103,10 +119,27 @@ export class MemoryThread implements GraphThread {
     this.attempt(() => {
       for (const dispatch of this.engine?.take() ?? []) void this.runTask(dispatch);
     });
+    this.watchExpiry();
     const stop = this.stop();
     if (!stop) return;
     for (const resolve of this.waiting) resolve(stop);
     this.waiting.clear();
+  }
+
+  private watchExpiry(): void {
+    const due = this.isOpen ? this.engine?.nextExpiry() : undefined;
+    if (due === this.due) return;
+    clearTimeout(this.timer);
+    this.due = due;
+    if (due === undefined) return;
+    const ms = Math.min(Math.max(Date.parse(due) - Date.now(), 0), LONGEST_TIMER);
+    this.timer = setTimeout(() => this.expire(), ms).unref();
+  }
+
+  private expire(): void {
+    this.due = undefined;
+    this.engine?.expire(now());
+    this.drive();
   }
 
   private async runTask(dispatch: Dispatch): Promise<void> {

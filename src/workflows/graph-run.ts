@@ -9,11 +9,13 @@ import {
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
+import { laterOf } from '../graph/duration';
 import { GraphDefinitionError, messageOf } from '../graph/errors';
 import type { Outcome } from '../graph/outcome';
 import { refuseTooLarge } from '../graph/size-limit';
 import { EMPTY_VIEW, sendable, viewOf, type RunView, type Stop } from '../graph/run-view';
 import type { Channels } from '../graph/state-schema';
+import { ExpiryTimer } from './expiry-timer';
 import { toNodeFailure, toRunFailure } from './failures';
 import { Inbox } from './inbox';
 import { PendingInTheOpen, type RunEnd } from './pending-in-the-open';
@@ -44,6 +46,7 @@ export class GraphRun {
   private readonly backlog: Dispatch[] = [];
   private readonly allowance = new TaskAllowance();
   private readonly inbox = new Inbox();
+  private readonly expiry = new ExpiryTimer();
   private readonly unreadable: DecisionRecord[] = [];
   private readonly open: PendingInTheOpen;
   private carried: Partial<RunView> = {};
@@ -102,12 +105,14 @@ export class GraphRun {
     for (;;) {
       this.runReady(engine);
       if (engine.status === 'done') return;
+      this.expiry.watch(engine.nextExpiry(), now());
       if (this.arrivals.length === 0 && this.inbox.isEmpty) this.rest(engine);
-      await condition(() => this.arrivals.length > 0 || !this.inbox.isEmpty);
+      await condition(() => this.arrivals.length > 0 || !this.inbox.isEmpty || this.expiry.passed !== undefined);
       await turn();
       // Decisions are judged only in a turn that brought no results, for they may have overtaken one.
       if (this.arrivals.length > 0) this.settleArrivals(engine);
-      else this.inbox.drain((decision) => this.judge(engine, decision));
+      else if (!this.inbox.isEmpty) this.inbox.drain((decision) => this.judge(engine, decision));
+      else if (this.expiry.passed !== undefined) this.expire(engine, laterOf(this.expiry.passed, now()));
     }
   }
 
@@ -154,7 +159,14 @@ export class GraphRun {
     }
   }
 
+  private expire(engine: GraphEngine, at: string): void {
+    engine.expire(at);
+    this.stop = undefined;
+  }
+
   private judge(engine: GraphEngine, decision: Decision): Verdict {
+    // An update is judged when it comes. A signal may have waited in the history, so the timer's word is awaited.
+    if (decision.via === 'update' && isPast(engine.nextExpiry())) this.expire(engine, now());
     const verdict = judged(engine, decision);
     if (verdict.kind === 'accepted') this.stop = undefined;
     if (verdict.kind === 'refused' && decision.via === 'signal')
@@ -172,6 +184,7 @@ export class GraphRun {
   // Handlers that wait for a stop must reply before the run closes, or their callers get an error instead.
   private async close(stop: Stop, end: RunEnd): Promise<void> {
     this.ended = true;
+    this.expiry.watch(undefined, now());
     this.open.publish(this.view(), end);
     this.stop = stop;
     this.inbox.drain(() => this.tooLate());
@@ -196,6 +209,10 @@ function judged(engine: GraphEngine, decision: Decision): Verdict {
 
 function now(): string {
   return new Date().toISOString();
+}
+
+function isPast(moment: string | undefined): boolean {
+  return moment !== undefined && moment <= now();
 }
 
 function asStop(failure: Error): Stop {

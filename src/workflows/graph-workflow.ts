@@ -12,8 +12,8 @@ import { GRAPH_OF_WORKFLOW } from './graph-of-workflow';
  *
  * The workflow takes the input and, from a thread's second run on, what the earlier run left; it returns the plain
  * values. Each node runs as an activity and its result is the checkpoint; at a question the run waits, and carries on
- * with a signal `approve`, `deny` or `resume`, or an update `decide` or `resume`. It survives restarts of workers and
- * server at any point.
+ * with a signal `approve`, `deny`, `edit`, `respond` or `resume`, or an update `decide` or `resume`. It survives restarts
+ * of workers and server at any point.
  *
  * Fails with `GRAPH_NAME_MISMATCH` when the export has another name, and with the codes of `GraphRunError` and
  * `StateError` when the graph does.
