@@ -18,6 +18,7 @@ export {
   type Interrupt,
 } from './graph/commands';
 export { type CompiledGraph, type GraphDescription } from './graph/compiled-graph';
+export { createAgent, type AgentFields, type AgentNodes, type AgentOptions } from './graph/create-agent';
 export type { Decision, DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from './graph/decision';
 export {
   AbeyanceError,
