@@ -1,6 +1,7 @@
 import { graphWorkflow } from 'abeyance/workflow';
 import * as asking from './asking-graphs';
 import * as failures from './failing-graphs';
+import * as gated from './gated-graphs';
 import * as graphs from './graphs';
 import * as sizes from './large-graphs';
 import * as modelling from './model-graphs';
@@ -28,3 +29,9 @@ export const strict_errands = graphWorkflow(modelling.strict_errands);
 export const large = graphWorkflow(sizes.large);
 export const wide = graphWorkflow(sizes.wide);
 export const overweight = graphWorkflow(sizes.overweight);
+
+export const clerk = graphWorkflow(gated.clerk);
+export const hasty_clerk = graphWorkflow(gated.hasty_clerk);
+export const impatient = graphWorkflow(gated.impatient);
+export const two_deadlines = graphWorkflow(gated.two_deadlines);
+export const strict_deadline = graphWorkflow(gated.strict_deadline);
