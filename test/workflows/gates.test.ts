@@ -196,6 +196,20 @@ describe('a deadline on the server', () => {
     expect(await server.graphs.thread(threadId).untilStopped()).toEqual({ first: 'nobody', second: 'ana' });
     expect(await timersOf(threadId)).toEqual([1, 1, 0]);
     expect(await workflowTaskFailures(server.client, threadId)).toBe(0);
+    for (const graph of [impatient, undefined]) {
+      expect(itemsOf(await traced(threadId, graph), 'wait')).toMatchObject([
+        { question: '1.ask:0', status: 'expired', answer: 'nobody', refused: [{ type: 'approve' }] },
+        { question: '1.ask:1', status: 'answered', answer: 'ana' },
+      ]);
+    }
+  });
+
+  it('does not keep a run from being cancelled', async () => {
+    const threadId = server.threadId('cancelled');
+    await server.graphs.invoke(two_deadlines, {}, { threadId });
+    await server.client.workflow.getHandle(threadId).cancel();
+    await expect(server.graphs.thread(threadId).untilStopped()).rejects.toMatchObject({ code: 'RUN_CANCELLED' });
+    expect(await workflowTaskFailures(server.client, threadId)).toBe(0);
   });
 
   it('that nobody meets fails the run with a type of its own', async () => {
