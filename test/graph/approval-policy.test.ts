@@ -1,4 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { END, interrupt, type ApprovalDecision, type ApprovalGateOptions, type ApprovalPolicy } from 'abeyance';
+import type { WorkflowNode } from '../../src/graph/node-definition';
+import { NodeRun, provideNodeRunStorage } from '../../src/graph/node-run';
+import type { Answer } from '../../src/graph/question';
+import { runBody } from '../../src/graph/run-body';
 import { buildGraph } from './support/build-graph';
 import { call, mailDesk } from './support/mail-desk';
 import { inMemory, openIds, resume } from './support/run-in-memory';
@@ -160,6 +165,25 @@ describe('an edited call', () => {
     await expect(desk.thread().edit({ to: 'bo' }, sly)).rejects.toMatchObject({ code: 'DECISION_MALFORMED' });
     expect(await openIds(desk)).toEqual(['1.gate:call:c1']);
     expect(desk.ran).toEqual([]);
+  });
+});
+
+test('the gate itself sends back an edit that does not fit, should one get by', () => {
+  provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
+  const { graph } = mailDesk(editable);
+  const body = (graph.shape.nodes.get('gate') as WorkflowNode).fn;
+  const state = { messages: [{ id: 'm', role: 'ai', content: '', tool_calls: [send('c1')] }] };
+  const visit = (answers: readonly Answer[]): any => {
+    const info = { threadId: 't', graph: 'test', node: 'gate', task: '1.gate', step: 1, visit: 1, attempt: 1 };
+    const ports = { signal: new AbortController().signal, saveOnce: () => undefined };
+    return runBody({ graph, body, state, run: new NodeRun({ ...info, idempotencyKey: 'k' }, answers, {}, ports) });
+  };
+  const [{ id, digest }] = visit([]).questions;
+  const answer = { id, digest, value: { type: 'edit', args: { to: 7 } }, via: 'test' };
+  expect(visit([answer])).toMatchObject({
+    kind: 'rejected',
+    question: id,
+    reason: expect.stringContaining('do not fit'),
   });
 });
 

@@ -10,7 +10,7 @@ import {
   type ToolCall,
 } from 'abeyance';
 import { implementTool } from 'abeyance/activity';
-import { buildGraph } from './build-graph';
+import { buildGraph, type TestGraph } from './build-graph';
 import { inMemory, type MemoryRun } from './run-in-memory';
 
 const mail = tool({
@@ -28,6 +28,7 @@ export function call(id: string, name: string, args: object): ToolCall {
 
 /** A gate before three tools, and what they were run with. */
 export interface MailDesk extends MemoryRun {
+  readonly graph: TestGraph;
   readonly ran: string[];
   /** Starts with a message that asks for these calls. */
   readonly ask: (...calls: readonly ToolCall[]) => Promise<Record<string, any>>;
@@ -58,6 +59,7 @@ export function mailDesk(options: Partial<ApprovalGateOptions> = {}): MailDesk {
   const run = inMemory(graph, {}, { nodes: [], graphs: [graph], tools });
   return {
     ...run,
+    graph,
     ran,
     ask: (...calls) => run.invoke({ messages: [{ id: 'm', role: 'ai', content: '', tool_calls: calls }] }),
     told: async () => {
