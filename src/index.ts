@@ -4,6 +4,7 @@
  * @module
  */
 export { approvalGate, type ApprovalGateOptions } from './graph/approval-gate';
+export type { ApprovalPolicy, CallPolicy } from './graph/approval-policy';
 export {
   Command,
   END,
@@ -17,7 +18,8 @@ export {
   type Interrupt,
 } from './graph/commands';
 export { type CompiledGraph, type GraphDescription } from './graph/compiled-graph';
-export type { DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from './graph/decision';
+export { createAgent, type AgentFields, type AgentNodes, type AgentOptions } from './graph/create-agent';
+export type { Decision, DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from './graph/decision';
 export {
   AbeyanceError,
   DecisionRefusedError,
@@ -65,12 +67,13 @@ export { once } from './graph/once';
 export { modelNode, type ModelNodeOptions } from './graph/model-node';
 export type {
   CachePolicy,
+  Duration,
   NodeActivityOptions,
   NodeFailure,
   NodeOptions,
   NodeRetryPolicy,
 } from './graph/node-definition';
-export type { ApprovalDecision, Question } from './graph/question';
+export type { ApprovalAction, ApprovalDecision, Question } from './graph/question';
 export { OMITTED, type TaskView } from './graph/run-view';
 export { StateGraph, type CompileOptions } from './graph/state-graph';
 export { subgraph, type SubgraphOptions } from './graph/subgraph-node';

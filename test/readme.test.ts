@@ -27,6 +27,7 @@ it('shows a graph, its workflow, nodes, worker, client, an agent, a test and tel
     'agent-worker.ts',
     'agent.ts',
     'approve.ts',
+    'clerk.ts',
     'graph.ts',
     'nodes.ts',
     'order.test.ts',

@@ -16,12 +16,15 @@ interface DecisionOptions extends GlobalOptions, ThreadOptions, DecideOptions {
   readonly wait?: boolean;
 }
 
-type DecisionType = 'approve' | 'deny' | 'resume';
+type DecisionType = 'approve' | 'deny' | 'edit' | 'respond' | 'resume';
 type Send = (thread: ServerThread, details: DecideOptions) => Promise<Accepted>;
 
 const BINDING =
   'Without --question or --node the decision is for the only open question, by its id and content: it can never answer ' +
   'another. A decision that does not fit is refused (exit 3) and changes nothing.';
+
+const EDITING = 'Only where the question allows it; the arguments must fit the tool, which stays the same.';
+const ANSWERING = 'Only where the question allows it; the call is not run. To refuse one, deny it.';
 
 export function addDecisions(program: Command): void {
   decisionCommand(program, 'approve', 'approve', `Approves at a gate, or answers true. ${BINDING}`)
@@ -36,6 +39,7 @@ export function addDecisions(program: Command): void {
   decisionCommand(program, 'deny', 'deny', `Denies at a gate, or answers false. ${BINDING}`)
     .addHelpText('after', examples(['with the reason', 'abeyance deny -w order-42 --note "too many"']))
     .action((_, command: Command) => decide(command, 'deny', (thread, details) => thread.deny(details)));
+  addChanges(program);
   decisionCommand(program, 'resume', 'answer with a value', `Answers with a value. ${BINDING}`)
     .addArgument(
       new Argument('<value>', 'the answer as JSON, or an object from question ids to answers').argParser(jsonArgument),
@@ -50,6 +54,32 @@ export function addDecisions(program: Command): void {
     )
     .action((value: Json, _, command: Command) =>
       decide(command, 'resume', (thread, details) => thread.resume(value, details)),
+    );
+}
+
+// What only some questions allow.
+function addChanges(program: Command): void {
+  decisionCommand(
+    program,
+    'edit',
+    'approve with other arguments',
+    `Approves a call with other arguments. ${EDITING} ${BINDING}`,
+  )
+    .addArgument(new Argument('<args>', 'the new arguments as JSON, whole').argParser(jsonArgument))
+    .addHelpText('after', examples(['fewer of them', `abeyance edit -w order-42 '{"item":"widget","quantity":5}'`]))
+    .action((args: Json, _, command: Command) =>
+      decide(command, 'edit', (thread, details) => thread.edit(args, details)),
+    );
+  decisionCommand(
+    program,
+    'respond',
+    'answer in the place of a call',
+    `Answers in the place of a call. ${ANSWERING} ${BINDING}`,
+  )
+    .addArgument(new Argument('<text>', 'what the model is told as the result of the call'))
+    .addHelpText('after', examples(['by hand', `abeyance respond -w order-42 "ordered by phone, number 7"`]))
+    .action((response: string, _, command: Command) =>
+      decide(command, 'respond', (thread, details) => thread.respond(response, details)),
     );
 }
 
@@ -84,7 +114,13 @@ async function decide(command: Command, type: DecisionType, send: Send): Promise
   });
 }
 
-const DONE: Readonly<Record<DecisionType, string>> = { approve: 'approved', deny: 'denied', resume: 'answered' };
+const DONE: Readonly<Record<DecisionType, string>> = {
+  approve: 'approved',
+  deny: 'denied',
+  edit: 'edited and approved',
+  respond: 'responded to',
+  resume: 'answered',
+};
 
 function verdictText(type: DecisionType, threadId: string, verdict: Accepted, { colours }: Output): string {
   const thread = colours.bold(visible(threadId));

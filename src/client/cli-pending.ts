@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Question } from '../graph/question';
+import { DEFAULT_ACTIONS, type Question } from '../graph/question';
 import { visible } from '../trace/visible-text';
 import { withServer } from './cli-connect';
 import { count, type GlobalOptions } from './cli-globals';
@@ -8,7 +8,7 @@ import { sayMore } from './cli-list';
 import { Output } from './cli-output';
 import { slowly } from './cli-progress';
 import type { Session } from './cli-session';
-import { indented, jsonPretty, shellWord } from './cli-text';
+import { indented, jsonLine, jsonPretty, shellWord } from './cli-text';
 import { take } from './cli-threads';
 
 interface PendingOptions extends GlobalOptions {
@@ -30,6 +30,10 @@ interface PendingRow {
   readonly digest: string;
   readonly askedAt: string;
   readonly schema?: unknown;
+  readonly allow?: Question['allow'];
+  readonly call?: Question['call'];
+  readonly expiresAt?: string;
+  readonly otherwise?: unknown;
   readonly rejected?: string;
   /** The value is too large to show. */
   readonly omitted?: true;
@@ -86,31 +90,37 @@ async function ofThread(session: Session, threadId: string, ofRun: string | unde
 }
 
 function rowsOf({ threadId, runId, graph, questions }: Asking): readonly PendingRow[] {
-  return questions.map(({ id, node, kind, value, digest, askedAt, schema, rejected, omitted }) => ({
+  return questions.map((asked) => ({
     threadId,
     runId,
     graph,
-    question: id,
-    node,
-    kind,
-    value,
-    digest,
-    askedAt,
-    ...(schema !== undefined && { schema }),
-    ...(rejected !== undefined && { rejected }),
-    ...(omitted && { omitted }),
+    question: asked.id,
+    node: asked.node,
+    kind: asked.kind,
+    value: asked.value,
+    digest: asked.digest,
+    askedAt: asked.askedAt,
+    ...(asked.schema !== undefined && { schema: asked.schema }),
+    ...(asked.allow && { allow: asked.allow }),
+    ...(asked.call && { call: asked.call }),
+    ...(asked.expiresAt !== undefined && { expiresAt: asked.expiresAt }),
+    ...(asked.otherwise !== undefined && { otherwise: asked.otherwise }),
+    ...(asked.rejected !== undefined && { rejected: asked.rejected }),
+    ...(asked.omitted && { omitted: asked.omitted }),
   }));
 }
 
-function text(
-  { threadId, graph, question, node, kind, value, askedAt, rejected, omitted }: PendingRow,
-  { colours }: Output,
-): string {
-  const answer = kind === 'approval' ? 'abeyance approve|deny' : 'abeyance approve|deny|resume';
+function text(row: PendingRow, { colours }: Output): string {
+  const { threadId, graph, question, node, kind, value, askedAt, call, expiresAt, otherwise, rejected, omitted } = row;
+  const isApproval = kind === 'approval';
+  const answer = (isApproval ? (row.allow ?? DEFAULT_ACTIONS) : ['approve', 'deny', 'resume']).join('|');
+  const then = otherwise === undefined ? '' : `; the answer is then ${jsonLine(otherwise)}`;
   return [
-    `${colours.bold(visible(threadId))} (${visible(graph)})  ${colours.yellow(visible(node))} asks for ${kind === 'approval' ? 'an approval' : 'an answer'} since ${visible(askedAt)}`,
+    `${colours.bold(visible(threadId))} (${visible(graph)})  ${colours.yellow(visible(node))} asks for ${isApproval ? 'an approval' : 'an answer'} since ${visible(askedAt)}`,
+    ...(expiresAt === undefined ? [] : [`  ${colours.yellow('expires at')} ${visible(expiresAt)}${then}`]),
     indented(omitted ? 'too large to show; see: abeyance show' : jsonPretty(value)),
+    ...(call && !omitted ? [`  the call: ${visible(call.tool)} ${jsonLine(call.args)}`] : []),
     ...(rejected === undefined ? [] : [`  ${colours.red('the last answer was sent back:')} ${visible(rejected)}`]),
-    colours.dim(`  ${answer} -w ${visible(shellWord(threadId))} --question ${visible(shellWord(question))}`),
+    colours.dim(`  abeyance ${answer} -w ${visible(shellWord(threadId))} --question ${visible(shellWord(question))}`),
   ].join('\n');
 }

@@ -77,7 +77,10 @@ function text(state: StateSnapshot, decisions: Decisions, out: Output): string {
     ['next', visible(next.join(', ')) || '-'],
     ...(metadata.error ? [['error', red(`${visible(metadata.error.message)} [${visible(metadata.error.code)}]`)]] : []),
   ];
-  const questions = interrupts.map(({ id, value }) => `  ${visible(id)}  ${jsonLine(value)}`);
+  const questions = interrupts.map(
+    ({ id, value, expiresAt }) =>
+      `  ${visible(id)}  ${jsonLine(value)}${expiresAt === undefined ? '' : `  expires at ${visible(expiresAt)}`}`,
+  );
   const source = metadata.source === 'memo' ? ' as last published: no worker answers' : '';
   return [
     `${bold(visible(metadata.threadId))} (${visible(metadata.graph)})${dim(source)}`,
@@ -90,7 +93,7 @@ function text(state: StateSnapshot, decisions: Decisions, out: Output): string {
 }
 
 function decisionText({ decision, verdict, at }: DecisionRecord): string {
-  const what = decision.type === 'resume' ? `resume ${jsonLine(decision.value)}` : decision.type;
+  const what = whatText(decision);
   const who = decision.by === undefined ? '' : ` by ${visible(decision.by)}`;
   const why = decision.note === undefined ? '' : ` (${visible(decision.note)})`;
   const { kind } = verdict;
@@ -101,4 +104,22 @@ function decisionText({ decision, verdict, at }: DecisionRecord): string {
         ? `kept until ${verdict.until}`
         : `refused: ${verdict.message} [${verdict.code}]`;
   return `  ${visible(at)}  ${what}${who}${why}: ${visible(became)}`;
+}
+
+function whatText(decision: DecisionRecord['decision']): string {
+  switch (decision.type) {
+    case 'approve':
+    case 'deny':
+      return decision.type;
+    case 'edit':
+      return `edit ${jsonLine(decision.args)}`;
+    case 'respond':
+      return `respond ${jsonLine(decision.response)}`;
+    case 'resume':
+      return `resume ${jsonLine(decision.value)}`;
+    case 'expire':
+      return `expired at ${visible(decision.due)}`;
+    default:
+      return decision satisfies never;
+  }
 }

@@ -55,6 +55,15 @@ export class ServerThread implements GraphThread {
     return (await this.decide({ ...options, type: 'deny' }, 'verdict')).verdict;
   }
 
+  async edit(args: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    return (await this.decide({ ...options, type: 'edit', args: encodeAnswer(args) as never }, 'verdict')).verdict;
+  }
+
+  async respond(response: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    const request = { ...options, type: 'respond' as const, response: encodeAnswer(response) as never };
+    return (await this.decide(request, 'verdict')).verdict;
+  }
+
   async resume(value: unknown, options: DecideOptions = {}): Promise<Accepted> {
     return (await this.decide({ ...options, type: 'resume', value: encodeAnswer(value) as never }, 'verdict')).verdict;
   }
@@ -79,7 +88,7 @@ export class ServerThread implements GraphThread {
 
   async updateState(values: object, { asNode }: UpdateStateOptions = {}): Promise<StateSnapshot<any>> {
     const update = this.graph ? encodeUpdate(this.graph.schema, values, 'update') : encodeAnswer(values);
-    await this.edit({ update: update as JsonObject, ...(asNode && { asNode }) });
+    await this.editState({ update: update as JsonObject, ...(asNode && { asNode }) });
     return this.getState();
   }
 
@@ -103,7 +112,7 @@ export class ServerThread implements GraphThread {
     } else if (facts.status !== 'COMPLETED') await takeUpAgain(this.client, facts, { recursionLimit });
   }
 
-  private async edit(edit: StateEdit): Promise<void> {
+  private async editState(edit: StateEdit): Promise<void> {
     const expected = this.graph && { graph: this.graph.name };
     try {
       await this.send((handle) => handle.executeUpdate(updateStateUpdate, { args: [edit, expected] }));

@@ -1,18 +1,8 @@
+import { millisecondsOf } from './duration';
 import { GraphDefinitionError } from './errors';
 import type { Duration, NodeActivityOptions, NodeRetryPolicy } from './node-definition';
 
 const MAX_NAME = 200;
-
-// The units of Temporal's durations, in ms.
-const UNITS: readonly (readonly [RegExp, number])[] = [
-  [/^(ms|msecs?|milliseconds?)?$/i, 1],
-  [/^(s|secs?|seconds?)$/i, 1000],
-  [/^(m|mins?|minutes?)$/i, 60_000],
-  [/^(h|hrs?|hours?)$/i, 3_600_000],
-  [/^(d|days?)$/i, 86_400_000],
-  [/^(w|weeks?)$/i, 604_800_000],
-  [/^(y|yrs?|years?)$/i, 31_557_600_000],
-];
 
 /**
  * Refuses activity options that the server would refuse at run time, where they leave a run retrying for ever.
@@ -66,16 +56,9 @@ function checkRetry(whose: string, retry: NodeRetryPolicy | undefined): void {
 
 function positive(whose: string, name: string, duration: Duration | undefined): number | undefined {
   if (duration === undefined) return undefined;
-  const ms = milliseconds(duration);
+  const ms = millisecondsOf(duration);
   if (ms !== undefined && Number.isFinite(ms) && ms > 0) return ms;
   throw invalid(whose, name, duration, "a positive number of ms, or a duration such as '30 seconds'");
-}
-
-function milliseconds(duration: Duration): number | undefined {
-  if (typeof duration === 'number') return duration;
-  const parsed = /^(\d*\.?\d+) *([a-z]*)$/i.exec(duration);
-  const unit = UNITS.find(([pattern]) => pattern.test(parsed?.[2] ?? '?'));
-  return parsed && unit ? Number(parsed[1]) * unit[1] : undefined;
 }
 
 function invalid(whose: string, name: string, found: unknown, wanted: string): GraphDefinitionError {

@@ -1,5 +1,7 @@
+import { checkPolicyNames } from './approval-policy';
 import { END, START } from './commands';
 import { checkActivityOptions } from './check-activity-options';
+import { millisecondsOf } from './duration';
 import { GraphDefinitionError } from './errors';
 import type { NodeDefinition } from './node-definition';
 import type { CompileOptions, GraphShape } from './state-graph';
@@ -38,8 +40,17 @@ export function checkGraph(options: CompileOptions<string>, schema: StateSchema<
   checkReads(schema, shape);
   checkSubgraphs(schema, shape);
   checkInputs(shape);
+  checkCaching(shape);
   checkBreakpoints(shape, breakpointsOf(options.interruptBefore), breakpointsOf(options.interruptAfter));
   checkReachable(shape);
+}
+
+function checkCaching({ nodes }: GraphShape): void {
+  for (const [name, { cache }] of nodes) {
+    if (cache?.ttl === undefined || millisecondsOf(cache.ttl) !== undefined) continue;
+    const message = `Node "${name}" caches for "${cache.ttl}", which is no duration. Give milliseconds, or a text such as '10 minutes'.`;
+    throw new GraphDefinitionError('INVALID_OPTION', message);
+  }
 }
 
 // Reached by an edge, such a node would see the state, which it does not know.
@@ -139,9 +150,13 @@ function checkMessageKeys(schema: StateSchema<Fields>, { nodes }: GraphShape): v
 function checkGates(schema: StateSchema<Fields>, { nodes }: GraphShape): void {
   for (const [name, node] of nodes) {
     if (node.kind !== 'workflow' || !node.gate) continue;
-    const { approved, messages } = node.gate;
+    const { approved, messages, policy } = node.gate;
     const target = nodes.get(approved);
-    if (Object.hasOwn(schema.fields, messages) && target?.kind === 'tools' && target.messages === messages) continue;
+    if (Object.hasOwn(schema.fields, messages) && target?.kind === 'tools' && target.messages === messages) {
+      const tools = target.tools.map((tool) => tool.name);
+      checkPolicyNames(`The gate "${name}" in front of "${approved}"`, policy, tools);
+      continue;
+    }
     const message = `The gate "${name}" sends approved calls to "${approved}", which must be a tool node with the same conversation, "${messages}". Make it toolNode({ tools: […] }).`;
     throw new GraphDefinitionError('INVALID_OPTION', message);
   }

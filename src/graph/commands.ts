@@ -1,4 +1,5 @@
 import type { Json } from './json';
+import type { ApprovalAction } from './question';
 
 /** The virtual node every run starts at. */
 export const START = '__start__';
@@ -94,6 +95,10 @@ export interface NoCommand {
 export interface Interrupt<V = unknown> {
   readonly id: string;
   readonly value: V;
+  /** What may be decided, where it is not just approve and deny. */
+  readonly allow?: readonly ApprovalAction[];
+  /** When it is no longer waited for, ISO 8601, where it has a deadline. */
+  readonly expiresAt?: string;
   /** Why the last answer was sent back, where one was. */
   readonly rejected?: string;
 }

@@ -31,15 +31,25 @@ export type DecisionDetails = z.output<typeof DecisionDetails>;
 const DecisionRequest = z.discriminatedUnion('type', [
   DecisionDetails.extend({ type: z.literal('approve') }),
   DecisionDetails.extend({ type: z.literal('deny') }),
+  DecisionDetails.extend({ type: z.literal('edit'), args: z.json() }),
+  DecisionDetails.extend({ type: z.literal('respond'), response: z.json() }),
   DecisionDetails.extend({ type: z.literal('resume'), value: z.json() }),
 ]);
 
 /** A decision as a client sends it through the `decide` update. */
 export type DecisionRequest = z.output<typeof DecisionRequest>;
 
+/** The end of a wait that nobody ended in time. The engine's own: nobody can send one. */
+export interface Expiry extends DecisionDetails {
+  readonly type: 'expire';
+  readonly question: string;
+  /** When the question expired, ISO 8601. */
+  readonly due: string;
+}
+
 /** A decision on its way into the engine. */
-export type Decision = DecisionRequest & {
-  /** The door it came through: `signal`, `update` or `memory`. */
+export type Decision = (DecisionRequest | Expiry) & {
+  /** The door it came through: `signal`, `update` or `memory`; `deadline` where nobody came. */
   readonly via: string;
 };
 
@@ -102,7 +112,7 @@ function bounded(request: unknown): Json {
  *
  * @throws {DecisionRefusedError} `DECISION_MALFORMED` where some keys are question ids and some are not.
  */
-export function answersById(decision: DecisionRequest): JsonObject | undefined {
+export function answersById(decision: DecisionRequest | Expiry): JsonObject | undefined {
   const named = decision.question !== undefined || decision.node !== undefined;
   return decision.type === 'resume' && !named ? answerMap(decision.value) : undefined;
 }

@@ -7,9 +7,9 @@ import type { EngineSnapshot, StartOptions } from './engine-snapshot';
 import { AbeyanceError, GraphRunError } from './errors';
 import { handled, handlerOf } from './error-handler';
 import { openQuestions } from './judge';
-import { applyKept, decide, expireKept, noteSentBack } from './ledger';
+import { laterBy, millisecondsOf } from './duration';
+import { applyKept, decide, expireKept, expireOpen, noteSentBack } from './ledger';
 import { toJson, type Json } from './json';
-import { later } from './later';
 import type { NodeFailure, WorkingNode } from './node-definition';
 import type { CompletedOutcome, Outcome } from './outcome';
 import { planStart } from './plan';
@@ -235,6 +235,17 @@ export class GraphEngine {
     this.advance(at);
   }
 
+  /** When the next open question expires, ISO 8601; undefined where all wait for ever. */
+  nextExpiry(): string | undefined {
+    const due = this.questions().flatMap(({ expiresAt }) => expiresAt ?? []);
+    return due.length === 0 ? undefined : due.reduce((one, other) => (one < other ? one : other));
+  }
+
+  /** Ends the wait for every question that has expired by then, and lets its task run on. `at` is ISO 8601. */
+  expire(at: string): void {
+    this.state = expireOpen(this.graph, this.state, at);
+  }
+
   /** True while the task was taken and has not been settled: what a handler has ended settles no more. */
   isRunning(taskId: string): boolean {
     return leavesOf(this.state).some(({ id, phase }) => id === taskId && phase === 'running');
@@ -259,8 +270,9 @@ export class GraphEngine {
 
   private remember(task: Task, outcome: CompletedOutcome, at: string): void {
     if (task.cacheKey === undefined || task.answers.length > 0) return;
-    const ttl = definitionAt(this.graph, nodePathOf(task.id))?.cache?.ttl;
-    const entry = { outcome, ...(ttl !== undefined && { until: later(at, ttl) }) };
+    const { ttl } = definitionAt(this.graph, nodePathOf(task.id))?.cache ?? {};
+    const ms = ttl === undefined ? undefined : millisecondsOf(ttl);
+    const entry = { outcome, ...(ms !== undefined && { until: laterBy(at, ms) }) };
     this.state = { ...this.state, cache: remember(this.state.cache ?? {}, task.cacheKey, entry) };
   }
 
@@ -322,7 +334,13 @@ function lostNode(graph: AnyGraph, { tasks }: Scope): string | undefined {
 }
 
 function asOpen(task: Task, asked: readonly AskedQuestion[], at: string): readonly Question[] {
-  return asked.map((question) => ({ ...question, node: nodePathOf(task.id), task: task.id, askedAt: at }));
+  return asked.map((question) => ({
+    ...question,
+    node: nodePathOf(task.id),
+    task: task.id,
+    askedAt: at,
+    ...(question.deadline !== undefined && { expiresAt: laterBy(at, question.deadline) }),
+  }));
 }
 
 function reopened(task: Task, id: string, reason: string): Question {

@@ -67,6 +67,18 @@ export interface GraphThread<F extends Fields = any> {
   approve(options?: DecideOptions): Promise<Accepted>;
   /** Answers `false`, or denies at a gate. @throws {DecisionRefusedError} @throws {ThreadError} */
   deny(options?: DecideOptions): Promise<Accepted>;
+  /**
+   * Approves at a gate with other arguments, whole; they must fit the tool, which stays the same.
+   *
+   * Refused with `ANSWER_INVALID` where the question does not allow it. @throws {DecisionRefusedError} @throws {ThreadError}
+   */
+  edit(args: unknown, options?: DecideOptions): Promise<Accepted>;
+  /**
+   * Answers in the place of a call, which is not run: the response is its result.
+   *
+   * Refused with `ANSWER_INVALID` where the question does not allow it. @throws {DecisionRefusedError} @throws {ThreadError}
+   */
+  respond(response: unknown, options?: DecideOptions): Promise<Accepted>;
   /** Answers with a value, or with a map of question ids to values. @throws {DecisionRefusedError} @throws {ThreadError} */
   resume(value: unknown, options?: DecideOptions): Promise<Accepted>;
   /** Tells where the thread stands. @throws {ThreadError} `THREAD_UNKNOWN`. */

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { digestOf } from './digest';
 import { explainMismatch, shortened } from './explain-mismatch';
-import { NodeContextError, StateError } from './errors';
+import { GraphRunError, NodeContextError, StateError } from './errors';
 import { NotJsonError, toJson, type Json } from './json';
+import type { Duration } from './node-definition';
 import type { NodeInfo, NodeRun } from './node-run';
+import { termsOf } from './question-terms';
 import { refuseAfterPause, runningNode } from './running-node';
-import type { Answer, ApprovalDecision, AskedQuestion, QuestionKind } from './question';
+import type { Answer, ApprovalAction, ApprovalDecision, AskedQuestion, CallShown, QuestionKind } from './question';
 
 /** How a question is asked. */
 export interface InterruptOptions<S extends z.ZodType | undefined = undefined> {
@@ -15,6 +17,15 @@ export interface InterruptOptions<S extends z.ZodType | undefined = undefined> {
   readonly schema?: S;
   /** Asks for an approval: the answer is the whole decision `{ type, by, note }`, not just `true` or `false`. */
   readonly approval?: boolean;
+  /** Of an approval: what may be decided; default approve and deny. */
+  readonly allow?: readonly ApprovalAction[];
+  /**
+   * How long the question waits: ms, or a duration such as `'1 hour'`; default for ever. Counted from when it is first
+   * asked; an answer that is sent back does not start it again. An approval that expires is handed `{ type: 'timeout' }`.
+   */
+  readonly deadline?: Duration;
+  /** The answer where the deadline passes, as JSON; shown with the question. Without it the node fails then. */
+  readonly otherwise?: S extends z.ZodType ? z.input<S> : unknown;
 }
 
 const PAUSE = Symbol.for('abeyance.pause');
@@ -45,13 +56,18 @@ const KEY = /^(?!\d+$)[^\s~]{1,200}$/u;
  * apart by their order in the body. A question whose value changes between two runs of the body is a new question.
  *
  * `approve` answers `true` and `deny` answers `false`; with `approval: true` the whole decision comes.
- * Without a `schema` the answer is `any`.
+ * Without a `schema` the answer is `any`. With a `deadline` the wait ends by then, whether somebody answered or not.
  *
+ * @throws {GraphRunError} `QUESTION_EXPIRED` when nobody answered before the deadline and there is no `otherwise`.
+ * @throws {GraphDefinitionError} `INVALID_OPTION` when `allow`, `deadline` or `otherwise` cannot be.
  * @throws {NodeContextError} `OUTSIDE_NODE` when no node is running, `ALREADY_PAUSED` after a pause was swallowed.
  * @throws {StateError} `STATE_NOT_JSON` when the question cannot be recorded.
  * @example const approved = interrupt({ question: 'approve?', total: state.order_total }, { schema: z.boolean() });
  */
-export function interrupt(value: unknown, options: InterruptOptions & { readonly approval: true }): ApprovalDecision;
+export function interrupt(
+  value: unknown,
+  options: InterruptOptions & { readonly approval: true; readonly otherwise?: undefined },
+): ApprovalDecision;
 export function interrupt<S extends z.ZodType>(
   value: unknown,
   options: InterruptOptions<S> & { readonly schema: S },
@@ -63,25 +79,50 @@ export function interrupt(value: unknown, options: InterruptOptions<z.ZodType | 
   const question = ask(run, value, options);
   const answer = run.answers.findLast(({ id }) => id === question.id);
   if (!answer) return pause(run, question);
+  if (answer.expired !== undefined) throw expired(run, answer, answer.expired);
   run.handedOver.push(answer);
-  return options.schema ? fitting(run, question, answer, options.schema) : toJson(answer.value);
+  return options.schema ? fitting(run, answer, options.schema) : toJson(answer.value);
 }
 
-function ask(
-  run: NodeRun,
-  value: unknown,
-  { key, schema, approval }: InterruptOptions<z.ZodType | undefined>,
-): AskedQuestion {
+/** What a gate asks about a call: `call` binds the question to it where what is shown does not say it all. */
+export interface CallQuestion {
+  readonly key: string;
+  readonly allow?: readonly ApprovalAction[];
+  readonly deadline?: Duration;
+  readonly call?: CallShown;
+}
+
+/** As `interrupt`, for a gate. */
+export function interruptForCall(value: unknown, options: CallQuestion): ApprovalDecision {
+  return interrupt(value, { ...options, approval: true });
+}
+
+/** True where the question under this key has been asked before, and answered. */
+export function isAnswered(key: string): boolean {
+  const { info, answers } = runningNode('approvalGate');
+  return answers.some(({ id }) => isOf(id, `${info.task}:${key}`));
+}
+
+type Options = InterruptOptions<z.ZodType | undefined> & Pick<CallQuestion, 'call'>;
+
+function ask(run: NodeRun, value: unknown, options: Options): AskedQuestion {
   const { task, node } = run.info;
+  const { key, schema, approval } = options;
   if (key !== undefined) checkKey(run, key);
   const asked = recordable(value, node);
   const kind: QuestionKind = approval ? 'approval' : 'question';
+  const terms = termsOf(node, options);
   const answerSchema = schema && toJson(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
-  const digest = digestOf(
-    answerSchema === undefined ? { kind, value: asked } : { kind, value: asked, schema: answerSchema },
-  );
+  const bound = {
+    kind,
+    value: asked,
+    ...(answerSchema !== undefined && { schema: answerSchema }),
+    ...(terms.allow && { allow: terms.allow }),
+    ...(terms.call && { call: { ...terms.call } }),
+  };
+  const digest = digestOf(bound);
   const id = revisionOf(`${task}:${key ?? run.nextSlot()}`, digest, run.answers);
-  return { id, kind, value: asked, digest, ...(answerSchema !== undefined && { schema: answerSchema }) };
+  return { id, digest, ...bound, ...terms };
 }
 
 function checkKey(run: NodeRun, key: string): void {
@@ -108,10 +149,14 @@ function recordable(value: unknown, node: string): Json {
 
 // An answer belongs to one digest. A question that changed under its id gets the next revision of it: `…~2`, `…~3`.
 function revisionOf(base: string, digest: string, answers: readonly Answer[]): string {
-  const earlier = answers.filter(({ id }) => id === base || id.startsWith(`${base}~`));
+  const earlier = answers.filter(({ id }) => isOf(id, base));
   const same = earlier.find((answer) => answer.digest === digest);
   if (same) return same.id;
   return earlier.length === 0 ? base : `${base}~${earlier.length + 1}`;
+}
+
+function isOf(id: string, base: string): boolean {
+  return id === base || id.startsWith(`${base}~`);
 }
 
 function pause(run: NodeRun, question: AskedQuestion): never {
@@ -124,16 +169,29 @@ function pause(run: NodeRun, question: AskedQuestion): never {
   throw new GraphInterrupt(`"${run.info.node}" waits for an answer to ${question.id}`);
 }
 
-function fitting(run: NodeRun, question: AskedQuestion, answer: Answer, schema: z.ZodType): unknown {
+function fitting(run: NodeRun, answer: Answer, schema: z.ZodType): unknown {
   const parsed = schema.safeParse(toJson(answer.value));
   if (parsed.success) return parsed.data;
-  return sendBack(run, question.id, explainMismatch(parsed.error));
+  return sendBack(run, answer, explainMismatch(parsed.error));
 }
 
-function sendBack(run: NodeRun, id: string, reason: string): never {
+function sendBack(run: NodeRun, answer: Answer, reason: string): never {
+  // There is nobody to ask again: sent back, it would expire once more.
+  if (answer.via === DEADLINE) throw expired(run, answer, undefined, reason);
+  const { id } = answer;
   run.rejected ??= { id, reason };
   run.phase = 'closed';
   throw new GraphInterrupt(`the answer to ${id} was sent back: ${reason}`);
+}
+
+const DEADLINE = 'deadline';
+
+function expired({ info: { node } }: NodeRun, { id }: Answer, at: string | undefined, reason?: string): GraphRunError {
+  const message =
+    at === undefined
+      ? `Nobody answered question ${id} in time, and the node does not take what it is handed then: ${reason}. Give an "otherwise" that it takes.`
+      : `Question ${id} expired at ${at}: nobody answered in time. Start the run again, allow more time, or say with "otherwise" what the answer is then.`;
+  return new GraphRunError('QUESTION_EXPIRED', message, node);
 }
 
 /** Which answer is sent back. */
@@ -155,11 +213,10 @@ export interface RejectOptions {
 export function rejectAnswer(reason: string, { key }: RejectOptions = {}): never {
   const run = runningNode('rejectAnswer');
   const base = `${run.info.task}:${key ?? ''}`;
-  const meant =
-    key === undefined ? run.handedOver : run.handedOver.filter(({ id }) => id === base || id.startsWith(`${base}~`));
+  const meant = key === undefined ? run.handedOver : run.handedOver.filter(({ id }) => isOf(id, base));
   const [answer, ...more] = meant;
   if (answer && (more.length === 0 || key !== undefined))
-    return sendBack(run, (meant.at(-1) ?? answer).id, shortened(reason));
+    return sendBack(run, meant.at(-1) ?? answer, shortened(reason));
   if (answer) {
     const message = `"${run.info.node}" was given several answers; rejectAnswer must say which: rejectAnswer(reason, { key }). Their questions: ${meant.map(({ id }) => id).join(', ')}.`;
     throw new NodeContextError('REJECTION_AMBIGUOUS', message);

@@ -1,9 +1,10 @@
+import { valueFor } from './answer-value';
 import type { AnyGraph } from './compiled-graph';
 import { answersById, type Decision, type DecisionRecord, type Verdict } from './decision';
 import type { ErrorCode, OpenQuestion } from './errors';
-import { isJsonObject, type Json } from './json';
+import type { Json } from './json';
 import type { NodeDefinition } from './node-definition';
-import { parseQuestionId, type Answer, type ApprovalDecision, type Question, type TaskStep } from './question';
+import { parseQuestionId, type Answer, type Question, type TaskStep } from './question';
 import { leavesOf, scopeOf, type Scope } from './scope';
 import { bytesOf, MAX_PAYLOAD_BYTES } from './size-limit';
 import { definitionAt } from './subgraph';
@@ -106,14 +107,8 @@ function answer(situation: Situation, question: Question, decision: Decision, va
       `Question ${question.id} is not what it was when the decision was made. Look at it again.`,
     );
   }
-  const answered = valueFor(question, decision, value);
-  if (!answered) {
-    const why =
-      question.kind === 'breakpoint'
-        ? `Question ${question.id} is a breakpoint, which can only be passed. To stop the run, cancel it.`
-        : `Question ${question.id} asks for an approval: approve it or deny it.`;
-    return refuse(situation, 'ANSWER_INVALID', why);
-  }
+  const answered = valueFor(situation.graph, question, decision, value);
+  if (answered.refused !== undefined) return refuse(situation, 'ANSWER_INVALID', answered.refused);
   if (isTooMuch(situation, question, answered.value)) {
     return refuse(
       situation,
@@ -131,6 +126,7 @@ function answer(situation: Situation, question: Question, decision: Decision, va
         digest,
         value: answered.value,
         via,
+        ...(answered.expired !== undefined && { expired: answered.expired }),
         ...(by && { by }),
         ...(note && { note }),
         ...(decisionId && { decision: decisionId }),
@@ -146,26 +142,6 @@ function isTooMuch(situation: Situation, { task }: Question, value: Json): boole
   const { channels, tasks } = scopeOf(situation, task);
   const given = tasks.find(({ id }) => id === task);
   return bytes + bytesOf(given?.input ?? channels) + bytesOf(given?.answers) > MAX_PAYLOAD_BYTES;
-}
-
-function valueFor(
-  { kind }: Question,
-  decision: Decision,
-  value: Json | undefined,
-): { readonly value: Json } | undefined {
-  if (kind === 'breakpoint') return decision.type === 'deny' ? undefined : { value: true };
-  if (kind === 'question') return { value: decision.type === 'resume' ? (value ?? null) : decision.type === 'approve' };
-  const type = decision.type === 'resume' ? approvalType(value) : decision.type;
-  if (!type) return undefined;
-  const note = decision.note ?? (isJsonObject(value) && typeof value.note === 'string' ? value.note : undefined);
-  const whole: ApprovalDecision = { type, ...(decision.by && { by: decision.by }), ...(note && { note }) };
-  return { value: { ...whole } };
-}
-
-function approvalType(value: Json | undefined): ApprovalDecision['type'] | undefined {
-  if (typeof value === 'boolean') return value ? 'approve' : 'deny';
-  const type = isJsonObject(value) ? value.type : undefined;
-  return type === 'approve' || type === 'deny' ? type : undefined;
 }
 
 // What the ledger has let go of was settled all the same: its task remembers, or its step is past.
@@ -213,9 +189,17 @@ function isOpen(scope: Pick<Scope, 'tasks'>, id: string): boolean {
   return openQuestions(scope).some((question) => question.id === id);
 }
 
+const DONE = {
+  approve: 'approved',
+  deny: 'denied',
+  edit: 'edited',
+  respond: 'responded to',
+  resume: 'answered',
+} as const;
+
 function tellWho({ decision, at }: DecisionRecord): string {
-  const word = { approve: 'approved', deny: 'denied', resume: 'answered' }[decision.type];
-  return `${word}${decision.by ? ` by ${decision.by}` : ''} at ${at}`;
+  if (decision.type === 'expire') return `it expired at ${decision.due}, and nobody had decided`;
+  return `${DONE[decision.type]}${decision.by ? ` by ${decision.by}` : ''} at ${at}`;
 }
 
 function refuse(situation: Situation, code: ErrorCode, why: string): Judgement {

@@ -36,8 +36,9 @@ export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): E
   const open = openQuestions(state);
   return state.ledger.reduce((before, { decision, verdict: earlier }, index) => {
     const meant = open.filter((question) => question.id === decision.question || isAskedBy(question, decision.node));
-    if (earlier.kind !== 'kept' || meant.length === 0) return before;
-    const bound = meant.length > 1 ? decision : { ...decision, node: undefined, question: meant[0]?.id };
+    const [only, ...more] = meant;
+    if (earlier.kind !== 'kept' || !only) return before;
+    const bound = more.length > 0 ? decision : { ...decision, node: undefined, question: only.id };
     const { verdict, answers } = judge({ ...before, graph }, bound);
     return answers.reduce(accept, withVerdict(before, index, verdict, at));
   }, state);
@@ -65,6 +66,14 @@ export function noteSentBack(state: EngineSnapshot, question: string, reason: st
   const record = state.ledger[index];
   if (!record) return state;
   return { ...state, ledger: state.ledger.with(index, { ...record, sentBack: { question, reason } }) };
+}
+
+/** Ends the wait for every question whose time is up; each end is a decision on record. */
+export function expireOpen(graph: AnyGraph, state: EngineSnapshot, at: string): EngineSnapshot {
+  return openQuestions(state).reduce((before, { id: question, expiresAt: due }) => {
+    if (due === undefined || due > at) return before;
+    return decide(graph, before, { type: 'expire', question, due, via: 'deadline' }, at).state;
+  }, state);
 }
 
 // The questions' content is in the history once; the ledger travels with queries.

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { ApprovalPolicy } from './approval-policy';
 import type { Goto } from './commands';
 import type { AnyGraph } from './compiled-graph';
 import type { Tool } from './tool';
@@ -52,8 +53,8 @@ export interface NodeOptions {
 
 /** When what a node wrote may be used again within its run. */
 export interface CachePolicy {
-  /** How long, in milliseconds; default as long as the run lasts. */
-  readonly ttl?: number;
+  /** How long; default as long as the run lasts. */
+  readonly ttl?: Duration;
   /** What has to be the same; default all that the node reads. Pure and synchronous. */
   readonly key?: (state: any) => string;
 }
@@ -75,8 +76,17 @@ export interface ActivityNode extends NodeOptions {
 export interface WorkflowNode extends NodeOptions {
   readonly kind: 'workflow';
   readonly fn: (state: any) => unknown;
-  /** On approval gates: where approved calls go, and the conversation they are in. */
-  readonly gate?: { readonly approved: string; readonly messages: string };
+  /** On approval gates: where approved calls go, what is asked about which, and the conversation they are in. */
+  readonly gate?: Gate;
+}
+
+/** What a graph must know of a gate in it. */
+export interface Gate {
+  readonly approved: string;
+  readonly messages: string;
+  readonly policy: ApprovalPolicy;
+  /** The gate's body, once the graph is compiled and the tools behind the gate are known. */
+  readonly before: (tools: readonly Tool[]) => WorkflowNode['fn'];
 }
 
 /** A node that is one model call. */

@@ -8,6 +8,7 @@ import { isJsonObject } from './json';
 import type { Channels } from './state-schema';
 import { newTask, writesOf, type Task } from './task';
 import { openToolCalls } from './tool-node';
+import { callTasks } from './call-tasks';
 import { applyWrites, decodeState } from './write-state';
 
 /** What has been triggered but does not run yet: joins half met, and deferred nodes. */
@@ -136,5 +137,5 @@ export function callsOf(graph: AnyGraph, definition: ToolsNode, task: Task, chan
   const state = decodeState(graph.schema, source, task.node, [definition.messages]);
   const calls = openToolCalls((state[definition.messages] ?? []) as readonly Message[]);
   if (calls.length === 0) return [{ ...task, phase: 'done', outcome: { kind: 'completed', updates: [], goto: [] } }];
-  return calls.map((call, index) => ({ ...task, id: `${task.id}.c${index}`, group: task.id, call }));
+  return callTasks(task, definition, calls);
 }

@@ -1,19 +1,44 @@
 import type { Json } from './json';
 
-/** Who decided what, as an approval gate receives it. */
-export interface ApprovalDecision {
-  readonly type: 'approve' | 'deny';
+/** What a person may do at an approval, in the order it is shown. */
+export const APPROVAL_ACTIONS = ['approve', 'deny', 'edit', 'respond'] as const;
+
+/** What a person may do at an approval: let it pass, refuse it, change its arguments, or answer in its place. */
+export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
+
+/** What an approval takes where it does not say. */
+export const DEFAULT_ACTIONS: readonly ApprovalAction[] = ['approve', 'deny'];
+
+interface Decided {
   /** Who decided, as the door they came through says. */
   readonly by?: string;
   /** Their reason. */
   readonly note?: string;
 }
 
+/** Who decided what, as an approval receives it. `timeout`: nobody did before the deadline. */
+export type ApprovalDecision =
+  | (Decided & {
+      readonly type: 'approve' | 'deny' | 'timeout';
+      readonly args?: undefined;
+      readonly response?: undefined;
+    })
+  /** Approved with other arguments. */
+  | (Decided & { readonly type: 'edit'; readonly args: Json; readonly response?: undefined })
+  /** Not run; a person answers in its place. */
+  | (Decided & { readonly type: 'respond'; readonly response: Json; readonly args?: undefined });
+
 /**
- * `approval`: takes approve or deny, and hands over the whole decision. `question`: takes any answer. `breakpoint`: stands
+ * `approval`: takes what it allows, and hands over the whole decision. `question`: takes any answer. `breakpoint`: stands
  * before or after a node and is passed by any answer but a denial.
  */
 export type QuestionKind = 'question' | 'approval' | 'breakpoint';
+
+/** A tool call as it is shown to whoever decides on it. */
+export interface CallShown {
+  readonly tool: string;
+  readonly args: Json;
+}
 
 /** A question as a node's body asked it. */
 export interface AskedQuestion {
@@ -22,10 +47,18 @@ export interface AskedQuestion {
   readonly kind: QuestionKind;
   /** What is asked, as JSON. */
   readonly value: Json;
-  /** Of kind, value and schema: an answer to another digest is an answer to another question. */
+  /** Of kind, value, schema, and what it allows: an answer to another digest is an answer to another question. */
   readonly digest: string;
   /** JSON Schema of the answer, where the node declared one. */
   readonly schema?: Json;
+  /** Of an approval: what may be decided; left out where it is approve and deny. */
+  readonly allow?: readonly ApprovalAction[];
+  /** The call that is decided on, where `value` does not show it as it is. */
+  readonly call?: CallShown;
+  /** How long it waits, in ms; for ever where left out. */
+  readonly deadline?: number;
+  /** The answer where nobody gives one in time. */
+  readonly otherwise?: Json;
 }
 
 /** A question that waits for its answer. */
@@ -35,6 +68,8 @@ export interface Question extends AskedQuestion {
   readonly task: string;
   /** When it was first asked, ISO 8601. */
   readonly askedAt: string;
+  /** When it is no longer waited for, ISO 8601; never where left out. */
+  readonly expiresAt?: string;
   /** Why the node sent the last answer back, where it did. */
   readonly rejected?: string;
   /** True where `value` was too large to be shown here. */
@@ -50,6 +85,8 @@ export interface Answer {
   readonly note?: string;
   readonly via: string;
   readonly decision?: string;
+  /** When its question expired with no answer to give instead, ISO 8601. */
+  readonly expired?: string;
 }
 
 /** One task on the way to a question, from the run inwards. */

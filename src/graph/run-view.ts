@@ -93,7 +93,7 @@ export function sendable(view: RunView): RunView {
 }
 
 /** A question without what it asks, where that is too large to show: id and digest still tell which it is. */
-export function withoutContent({ schema: _, ...question }: Question): Question {
+export function withoutContent({ schema: _, call: __, ...question }: Question): Question {
   return { ...question, value: null, omitted: true };
 }
 
@@ -123,9 +123,11 @@ export function resultOf(graph: AnyGraph | undefined, stop: Stop): Record<string
     case 'done':
       return { ...decodeValues(graph, stop.view.values), ...omittedIn(stop.view) };
     case 'paused': {
-      const questions = stop.view.questions.map(({ id, value, rejected }) => ({
+      const questions = stop.view.questions.map(({ id, value, allow, expiresAt, rejected }) => ({
         id,
         value,
+        ...(allow && { allow }),
+        ...(expiresAt !== undefined && { expiresAt }),
         ...(rejected && { rejected }),
       }));
       return { ...decodeValues(graph, stop.view.values), ...omittedIn(stop.view), [INTERRUPT]: questions };

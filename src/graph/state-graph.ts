@@ -156,7 +156,7 @@ export class StateGraph<F extends Fields, N extends NodeMap = Record<never, neve
    */
   compile<const Name extends string>(options: CompileOptions<Name>): CompiledGraph<Name, F, N> {
     const shape: GraphShape = {
-      nodes: new Map(this.nodes),
+      nodes: withTools(this.nodes),
       edges: [...this.edges],
       joins: [...this.joins],
       branches: [...this.branches],
@@ -164,4 +164,14 @@ export class StateGraph<F extends Fields, N extends NodeMap = Record<never, neve
     checkGraph(options, this.schema, shape);
     return new CompiledGraph(options, this.schema, shape);
   }
+}
+
+// A gate is told of the tools behind it: edited arguments must fit them.
+function withTools(nodes: ReadonlyMap<string, NodeDefinition>): ReadonlyMap<string, NodeDefinition> {
+  const told = (node: NodeDefinition): NodeDefinition => {
+    if (node.kind !== 'workflow' || !node.gate) return node;
+    const target = nodes.get(node.gate.approved);
+    return target?.kind === 'tools' ? { ...node, fn: node.gate.before(target.tools) } : node;
+  };
+  return new Map([...nodes].map(([name, node]) => [name, told(node)]));
 }

@@ -33,6 +33,13 @@ export function graphWithin(graph: AnyGraph, task: Task): AnyGraph {
   return (graph.shape.nodes.get(task.node) as GraphNode).graph;
 }
 
+/** The graph that a path of nodes leads to: of `review/ask`, the one that runs in `review`. */
+export function graphAround(graph: AnyGraph, path: string): AnyGraph {
+  const [first = '', ...rest] = path.split('/');
+  const definition = graph.shape.nodes.get(first);
+  return rest.length > 0 && definition?.kind === 'graph' ? graphAround(definition.graph, rest.join('/')) : graph;
+}
+
 /** The node at a path of nodes, `review/ask`; undefined where there is none. */
 export function definitionAt(graph: AnyGraph, path: string): NodeDefinition | undefined {
   const [first = '', ...rest] = path.split('/');

@@ -3,6 +3,7 @@ import type { Json } from './json';
 import type { NewMessage, ToolCall } from './messages';
 import type { ToolsNode } from './node-definition';
 import type { CompletedOutcome } from './outcome';
+import { afterEdit, type SettledCall } from './ruled-call';
 
 /** The outcome of a tool call: its result, as one message of the conversation. */
 export function toolOutcome(node: Pick<ToolsNode, 'messages'>, call: ToolCall, result: Json): CompletedOutcome {
@@ -12,6 +13,15 @@ export function toolOutcome(node: Pick<ToolsNode, 'messages'>, call: ToolCall, r
 /** The outcome of a tool call that did not do what was asked: the error, as one message of the conversation. */
 export function toolErrorOutcome(node: Pick<ToolsNode, 'messages'>, call: ToolCall, error: string): CompletedOutcome {
   return outcomeOf(node, call, `Error: ${error}`, 'error');
+}
+
+/** The outcome of a call that was settled without running: what a gate ruled, as one message of the conversation. */
+export function settledOutcome(
+  node: Pick<ToolsNode, 'messages'>,
+  call: ToolCall,
+  { content, status }: SettledCall,
+): CompletedOutcome {
+  return outcomeOf(node, call, content, status);
 }
 
 /**
@@ -42,10 +52,11 @@ export function badCallOutcome(
 
 function outcomeOf(
   { messages }: Pick<ToolsNode, 'messages'>,
-  { id, name }: ToolCall,
-  content: string,
+  call: ToolCall,
+  result: string,
   status: NewMessage['status'],
 ): CompletedOutcome {
-  const message: NewMessage = { role: 'tool', name, tool_call_id: id, content, status };
+  const { id, name } = call;
+  const message: NewMessage = { role: 'tool', name, tool_call_id: id, content: afterEdit(call, result), status };
   return { kind: 'completed', updates: [{ [messages]: [{ ...message }] as Json }], goto: [] };
 }

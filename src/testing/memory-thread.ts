@@ -19,6 +19,9 @@ import { decodeValues, EMPTY_VIEW, resultOf, tasksShown, viewOf, type RunView, t
 import { encodeUpdate } from '../graph/write-state';
 import { runTaskInMemory } from './run-task-in-memory';
 
+// Node's timers fire at once beyond it.
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** A thread that lives in this process: one engine, driven as tasks end and decisions come. */
 export class MemoryThread implements GraphThread {
   private engine: GraphEngine | undefined;
@@ -26,6 +29,9 @@ export class MemoryThread implements GraphThread {
   private readonly waiting = new Set<(stop: Stop) => void>();
   private readonly checkpoints = new Checkpoints();
   private run = randomUUID();
+  /** When the question expires that does so next, and the timer for it. */
+  private due: string | undefined;
+  private timer: NodeJS.Timeout | undefined;
   /** Where the runs before have left the thread. */
   private before: RunView | undefined;
 
@@ -80,6 +86,14 @@ export class MemoryThread implements GraphThread {
     return this.decide({ ...options, type: 'deny' });
   }
 
+  async edit(args: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    return this.decide({ ...options, type: 'edit', args: encodeAnswer(args) as never });
+  }
+
+  async respond(response: unknown, options: DecideOptions = {}): Promise<Accepted> {
+    return this.decide({ ...options, type: 'respond', response: encodeAnswer(response) as never });
+  }
+
   async resume(value: unknown, options: DecideOptions = {}): Promise<Accepted> {
     return this.decide({ ...options, type: 'resume', value: encodeAnswer(value) as never });
   }
@@ -111,12 +125,12 @@ export class MemoryThread implements GraphThread {
 
   async updateState(values: object, { asNode }: UpdateStateOptions = {}): Promise<StateSnapshot<any>> {
     const edit: StateEdit = { update: encodeUpdate(this.graph.schema, values, 'update'), ...(asNode && { asNode }) };
-    this.edit(edit);
+    this.editState(edit);
     return this.getState();
   }
 
   /** Edits the state and goes on. */
-  edit(edit: StateEdit): void {
+  private editState(edit: StateEdit): void {
     const { engine } = this;
     if (!engine) throw this.finished();
     if (this.isOpen && engine.status === 'running') {
@@ -155,9 +169,11 @@ export class MemoryThread implements GraphThread {
   private decide(request: DecisionRequest): Accepted {
     const decision = readDecision(request, 'memory');
     if (!this.engine || !this.isOpen) throw this.finished();
+    // A timer may be late.
+    this.engine.expire(now());
     const verdict = this.engine.decide(decision, now());
-    if (verdict.kind === 'refused') throw new DecisionRefusedError(verdict.code, verdict.message, verdict.open);
     this.drive();
+    if (verdict.kind === 'refused') throw new DecisionRefusedError(verdict.code, verdict.message, verdict.open);
     return verdict;
   }
 
@@ -174,10 +190,27 @@ export class MemoryThread implements GraphThread {
         for (const dispatch of engine.take()) void this.runTask(dispatch);
       });
     }
+    this.watchExpiry();
     const stop = this.stop();
     if (!stop) return;
     for (const resolve of this.waiting) resolve(stop);
     this.waiting.clear();
+  }
+
+  private watchExpiry(): void {
+    const due = this.isOpen ? this.engine?.nextExpiry() : undefined;
+    if (due === this.due) return;
+    clearTimeout(this.timer);
+    this.due = due;
+    if (due === undefined) return;
+    const ms = Math.min(Math.max(Date.parse(due) - Date.now(), 0), LONGEST_TIMER);
+    this.timer = setTimeout(() => this.expire(), ms).unref();
+  }
+
+  private expire(): void {
+    this.due = undefined;
+    this.engine?.expire(now());
+    this.drive();
   }
 
   private async runTask(dispatch: Dispatch): Promise<void> {

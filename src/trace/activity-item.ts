@@ -63,6 +63,7 @@ function toolOf(tool: string, { common, input, ended }: NodeActivityRead): ToolR
     tool,
     callId: textOf(record.callId) ?? textOf(given.id),
     given: input.kind === 'json' ? ({ kind: 'json', value: (given.args ?? null) as Json } as const) : input,
+    edited: objectOf(given.edited) === given.edited || undefined,
     args: record.args as Json | undefined,
     result: record.result as Json | undefined,
     error: textOf(record.error),

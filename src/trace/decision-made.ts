@@ -15,12 +15,16 @@ export type VerdictShown = z.output<typeof VerdictShown>;
 
 /** A decision somebody sent: what, who, when, through which door, and what became of it. */
 export const DecisionMade = record({
-  type: z.enum(['approve', 'deny', 'resume', 'unreadable']),
-  value: JsonValue.optional().describe('The answer of a resume; of an unreadable decision, what came.'),
+  type: z
+    .enum(['approve', 'deny', 'edit', 'respond', 'resume', 'expire', 'unreadable'])
+    .describe('`expire`: nobody decided before the deadline.'),
+  value: JsonValue.optional().describe(
+    'The answer of a resume, the arguments of an edit, the response; of an unreadable decision, what came.',
+  ),
   by: z.string().optional(),
   note: z.string().optional(),
-  via: z.enum(['signal', 'update']),
-  door: z.string().describe('The name of the signal or update.'),
+  via: z.enum(['signal', 'update', 'deadline']),
+  door: z.string().describe('The name of the signal or update; `timer` where a deadline passed.'),
   question: z.string().optional().describe('The question it names.'),
   node: z.string().optional().describe('The node it names.'),
   digest: z.string().optional(),

@@ -1,4 +1,5 @@
 import { readDecision, type Decision } from '../graph/decision';
+import { isPayloadDecision, PAYLOAD_DECISIONS, requestOfPayload } from '../graph/decision-payload';
 import { DecisionRefusedError, messageOf } from '../graph/errors';
 import type { Json } from '../graph/json';
 import type { DecisionMade, VerdictShown } from './decision-made';
@@ -26,7 +27,7 @@ export interface Message {
   readonly identity?: string;
 }
 
-const SIGNALS = ['approve', 'deny', 'resume'];
+const SIGNALS = [...PAYLOAD_DECISIONS, 'resume'];
 const UPDATES = ['decide', 'resume'];
 
 /** The message an event brings, if it brings one. */
@@ -75,14 +76,14 @@ function decisionOf(event: HistoryEvent, message: Message, reply: HistoryEvent |
   const recorded = reply && recordedVerdict(reply);
   const known = recorded && { verdict: recorded, verdictFrom: 'history' as const };
   if (message.args.some(({ kind }) => kind !== 'json')) {
-    const type = door === 'approve' || door === 'deny' ? door : 'unreadable';
+    const type = isPayloadDecision(door) ? door : 'unreadable';
     return { event, made: { ...common, type }, ...known };
   }
   const request = requestOf(message);
   try {
     const decision = readDecision(request, via);
     const { type, by, note, question, node, digest, decisionId } = decision;
-    const value = decision.type === 'resume' ? decision.value : undefined;
+    const value = saidIn(decision);
     const said = defined({ type, value, by, note, question, node, digest, decisionId });
     return { event, made: { ...common, ...said }, decision, ...known };
   } catch (error) {
@@ -103,9 +104,20 @@ function requestOf({ via, name, args }: Message): unknown {
       ? { ...details, type: 'resume', value: first ?? null }
       : details;
   }
-  if (first === undefined || first === null || first === '') return { type: name };
-  if (typeof first === 'string') return { type: name, note: first };
-  return typeof first === 'object' && !Array.isArray(first) ? { ...first, type: name } : first;
+  return isPayloadDecision(name) ? requestOfPayload(name, first) : first;
+}
+
+function saidIn(decision: Decision): Json | undefined {
+  switch (decision.type) {
+    case 'resume':
+      return decision.value;
+    case 'edit':
+      return decision.args;
+    case 'respond':
+      return decision.response;
+    default:
+      return undefined;
+  }
 }
 
 function recordedVerdict({ attributes }: HistoryEvent): VerdictShown | undefined {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Checkpoints } from '../graph/checkpoints';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Verdict } from '../graph/decision';
+import { laterOf } from '../graph/duration';
 import type { StateEdit } from '../graph/edit-state';
 import { GraphEngine, type Dispatch } from '../graph/engine';
 import type { EngineSnapshot } from '../graph/engine-snapshot';
@@ -102,6 +103,8 @@ class Folding {
 
   private step(task: WorkflowTask): void {
     const at = task.started.at;
+    // What the run's timer was set for, where it has one.
+    const due = this.engine.nextExpiry();
     this.fold.visits.set(task.completed.id, []);
     this.runReady(task);
     for (const event of task.arrived) this.settle(event, at);
@@ -113,6 +116,10 @@ class Folding {
       else this.decide(event, at);
     }
     this.runReady(task);
+    if (due !== undefined && task.timers.length > 0 && this.engine.nextExpiry() === due) {
+      this.engine.expire(laterOf(due, isoOf(at)));
+      this.runReady(task);
+    }
     this.expectScheduled(task);
     this.fold.views.set(task.completed.id, viewOf(this.engine));
   }
@@ -146,6 +153,8 @@ class Folding {
       this.fold.verdicts.set(event.id, { kind: 'refused', code: 'THREAD_FINISHED', message, open: [] });
       return;
     }
+    const due = this.engine.nextExpiry();
+    if (decision.via === 'update' && due !== undefined && due <= isoOf(at)) this.engine.expire(isoOf(at));
     const before = this.engine.decisions.length;
     this.fold.verdicts.set(event.id, this.engine.decide(decision, isoOf(at)));
     if (this.engine.decisions.length > before) this.placed.set(before, event.id);

@@ -46,13 +46,14 @@ export function itemBranch(item: Item): Branch {
 }
 
 function toolBranch(call: ToolRun): Branch {
-  const { tool, given, args, result, error, attempts, approval } = call;
+  const { tool, given, args, result, error, attempts, approval, edited } = call;
   return {
     line: [
       ['tool ', 'strong'],
       [tool],
       ...statusPieces(call),
       [attempts.length > 1 ? ` · ${attempts.length} attempts` : '', 'waits'],
+      [edited ? ' · edited by a human' : '', 'waits'],
       [` · ${given.kind === 'json' ? argumentsText(given.value) : valueText(given)}`],
       [error === undefined ? '' : ' → error: ', 'bad'],
       [error ?? (result === undefined ? '' : ` → ${jsonText(result)}`)],
@@ -102,7 +103,7 @@ function outcomeText(outcome: NonNullable<NodeVisit['outcome']>): string {
 }
 
 function waitBranch(wait: Wait): Branch {
-  const { node, asks, status, span, decision, value, refused, sentBack, question, answer } = wait;
+  const { node, asks, status, span, decision, value, refused, sentBack, question, answer, call, expiresAt } = wait;
   const done: readonly Piece[] = decision
     ? [[' · '], ...decisionPieces(decision)]
     : [[' · '], [status, statusStyle(status)]];
@@ -115,6 +116,8 @@ function waitBranch(wait: Wait): Branch {
     ],
     below: () => [
       jsonBranch('asked', value),
+      ...(call === undefined ? [] : [jsonBranch('call', { ...call })]),
+      ...(expiresAt === undefined ? [] : [jsonBranch('expires at', expiresAt)]),
       {
         line: [
           ['id ', 'name'],
@@ -133,12 +136,20 @@ function decisionBranch(decision: DecisionMade): Branch {
   return { line: [['decision ', 'strong'], ...decisionPieces(decision)] };
 }
 
-const WORDS = { approve: 'approved', deny: 'denied', resume: 'answered', unreadable: 'unreadable' } as const;
+const WORDS = {
+  approve: 'approved',
+  deny: 'denied',
+  edit: 'approved with other arguments',
+  respond: 'responded in its place',
+  resume: 'answered',
+  expire: 'expired',
+  unreadable: 'unreadable',
+} as const;
 
 function decisionPieces({ type, by, via, value, verdict, early }: DecisionMade): readonly Piece[] {
-  const said = type === 'resume' && value !== undefined ? ` ${jsonText(value)}` : '';
+  const said = type !== 'unreadable' && value !== undefined ? ` ${jsonText(value)}` : '';
   const who = `${by === undefined ? '' : ` by ${by}`} (${via}${early ? ', before it was asked' : ''})`;
-  const word: Piece = [WORDS[type], type === 'deny' ? 'bad' : 'good'];
+  const word: Piece = [WORDS[type], type === 'deny' ? 'bad' : type === 'expire' ? 'waits' : 'good'];
   switch (verdict.kind) {
     case 'accepted':
       return [word, [said], [who]];

@@ -95,7 +95,8 @@ export const ToolRun = record({
   ...ACTIVITY,
   tool: z.string(),
   callId: z.string().optional(),
-  given: Recorded.describe('The arguments as the model gave them.'),
+  given: Recorded.describe('The arguments as the model gave them, or as a person changed them.'),
+  edited: z.boolean().optional().describe('A person changed the arguments before the call ran.'),
   args: JsonValue.optional().describe('As the tool’s schema read them.'),
   result: JsonValue.optional(),
   error: z.string().optional().describe('What the model was told went wrong.'),
@@ -146,9 +147,16 @@ export const Wait = record({
   value: JsonValue.describe('What was asked.'),
   digest: z.string(),
   schema: JsonValue.optional(),
+  allow: list(z.string()).optional().describe('Of an approval: what may be decided, where not just approve and deny.'),
+  call: record({ tool: z.string(), args: JsonValue })
+    .optional()
+    .describe('The call decided on, where `value` hides it.'),
+  expiresAt: z.string().optional().describe('When it is no longer waited for, ISO 8601.'),
   status: z
-    .enum(['open', 'answered', 'withdrawn', 'dropped', 'carried'])
-    .describe('`withdrawn`: no longer asked; `dropped`: the run ended first; `carried`: into the next run.'),
+    .enum(['open', 'answered', 'expired', 'withdrawn', 'dropped', 'carried'])
+    .describe(
+      '`expired`: nobody decided in time; `withdrawn`: no longer asked; `dropped`: the run ended first; `carried`: into the next run.',
+    ),
   span: Span.describe('From when it was asked to when it was decided.'),
   decision: DecisionMade.optional(),
   answer: JsonValue.optional().describe('What the node was handed.'),

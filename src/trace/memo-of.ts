@@ -53,13 +53,14 @@ export function standingOf(view: Loose): Standing {
 function placedIn(value: unknown): Standing['questions'] {
   const raw = arrayOf(value).map(objectOf);
   return questionsIn(raw).map((question) => {
-    const { node, task, askedAt, rejected } = raw.find(({ id }) => id === question.id) ?? {};
+    const { node, task, askedAt, expiresAt, rejected } = raw.find(({ id }) => id === question.id) ?? {};
     return {
       ...question,
       ...placeOf(question.id),
       ...(textOf(node) !== undefined && { node: textOf(node) as string }),
       ...(textOf(task) !== undefined && { task: textOf(task) as string }),
       ...(textOf(askedAt) !== undefined && { askedAt: momentOf(askedAt) }),
+      ...(textOf(expiresAt) !== undefined && { expiresAt: textOf(expiresAt) }),
       ...(textOf(rejected) !== undefined && { rejected: textOf(rejected) }),
     };
   });

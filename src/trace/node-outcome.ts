@@ -2,7 +2,7 @@ import type { Json } from '../graph/json';
 import type { NodeOutcome } from './item';
 import { jsonOf } from './payload';
 import type { Recorded } from './recorded';
-import { arrayOf, objectOf, textOf } from './untrusted';
+import { arrayOf, objectOf, textOf, textsOf } from './untrusted';
 
 /** A question as an activity’s result tells of it. */
 export interface QuestionAsked {
@@ -11,6 +11,8 @@ export interface QuestionAsked {
   readonly value: Json;
   readonly digest: string;
   readonly schema?: Json;
+  readonly allow?: readonly string[];
+  readonly call?: { readonly tool: string; readonly args: Json };
 }
 
 /** How a node ended, as its result tells. */
@@ -31,8 +33,9 @@ export function outcomeOf(recorded: Recorded): NodeOutcome {
 /** The questions of a list; what has no id is none. */
 export function questionsIn(value: unknown): readonly QuestionAsked[] {
   return arrayOf(value).flatMap((one) => {
-    const { id, kind, value: asked, digest, schema } = objectOf(one);
+    const { id, kind, value: asked, digest, schema, allow, call } = objectOf(one);
     const name = textOf(id);
+    const { tool, args } = objectOf(call);
     if (name === undefined) return [];
     return [
       {
@@ -41,6 +44,8 @@ export function questionsIn(value: unknown): readonly QuestionAsked[] {
         value: (asked ?? null) as Json,
         digest: textOf(digest) ?? '',
         ...(schema !== undefined && { schema: schema as Json }),
+        ...(allow !== undefined && { allow: textsOf(allow) }),
+        ...(call !== undefined && { call: { tool: textOf(tool) ?? '', args: (args ?? null) as Json } }),
       },
     ];
   });

@@ -79,6 +79,7 @@ export class RunReader {
   private take(event: HistoryEvent): void {
     const other = this.others.entries.get(event.id);
     if (other) this.work(event.at, event).add(other);
+    else if (event.kind === 'timerFired') this.desk.fired(event);
     else if (event.kind === 'activityTaskScheduled') this.scheduled(event);
     else if (closesActivity(event)) this.closed(event);
     else if (messageIn(event)) this.message(event);

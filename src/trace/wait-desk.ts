@@ -1,5 +1,6 @@
 import type { Json } from '../graph/json';
-import type { DecisionEntry } from './decision-entry';
+import { DecisionEntry } from './decision-entry';
+import type { HistoryEvent } from './history-event';
 import type { NodeVisit } from './item';
 import type { Moment } from './moment';
 import { objectOf } from './untrusted';
@@ -8,6 +9,8 @@ import { WaitEntry, type QuestionPlaced } from './wait-entry';
 /** A question as a run shows it. */
 export interface QuestionShown extends QuestionPlaced {
   readonly askedAt?: Moment;
+  /** When it is no longer waited for, ISO 8601. */
+  readonly expiresAt?: string;
   /** Why the last answer was sent back. */
   readonly rejected?: string;
 }
@@ -21,6 +24,8 @@ export class WaitDesk {
   private readonly early = new Map<string, DecisionEntry>();
   /** When the last decision came that answered, or may have. */
   latest: Moment | undefined;
+  /** The last timer that fired. */
+  private timer: HistoryEvent | undefined;
 
   constructor(private readonly began: Moment) {}
 
@@ -41,7 +46,7 @@ export class WaitDesk {
   /** The run shows its open questions; what it no longer shows is closed. Gives the waits that are new. */
   publish(shown: readonly QuestionShown[], at: Moment, workflowTask: string): readonly WaitEntry[] {
     const openBefore = this.open;
-    const begun = shown.flatMap(({ rejected, askedAt: _asked, ...question }) => {
+    const begun = shown.flatMap(({ rejected, askedAt: _asked, expiresAt: _expires, ...question }) => {
       const same = this.find(question.id);
       if (same?.question.digest !== question.digest) return this.ask([question], at);
       if (rejected !== undefined) same.reopen(rejected, at);
@@ -53,8 +58,9 @@ export class WaitDesk {
       this.closeUnseen(wait, at);
       wait.closedBy = workflowTask;
     }
-    for (const { id, askedAt } of shown) {
+    for (const { id, askedAt, expiresAt } of shown) {
       const wait = this.find(id);
+      if (wait) wait.expiresAt = expiresAt;
       // One that an earlier run asked has waited since then.
       if (wait?.isOpen) wait.publish(askedAt && askedAt.ms < this.began.ms ? askedAt : at);
     }
@@ -88,13 +94,20 @@ export class WaitDesk {
     for (const { id, value, ...said } of answers) {
       const wait = this.find(id);
       if (!wait) continue;
-      if (wait.isOpen) {
+      if (wait.isOpen && said.via === 'deadline') this.expireWait(wait, at);
+      else if (wait.isOpen) {
         const entry = this.sender(wait, said);
         if (entry) this.answer(wait, entry);
         else wait.close('answered', at);
       }
-      if (wait.status === 'answered') wait.answer = value;
+      if (wait.status === 'answered' || wait.status === 'expired') wait.answer = value;
     }
+  }
+
+  /** A timer fired; where a question has expired by then, the run goes on, unless a decision came first. */
+  fired(timer: HistoryEvent): void {
+    this.timer = timer;
+    if (this.open.some((wait) => isOver(wait, timer.at))) this.latest = timer.at;
   }
 
   sendBack(question: string, reason: string, at: Moment): void {
@@ -135,7 +148,14 @@ export class WaitDesk {
   private closeUnseen(wait: WaitEntry, at: Moment): void {
     const entry = this.sender(wait, {});
     if (entry) this.answer(wait, entry);
+    else if (isOver(wait, at)) this.expireWait(wait, at);
     else wait.close('withdrawn', at);
+  }
+
+  private expireWait(wait: WaitEntry, at: Moment): void {
+    const { timer } = this;
+    const entry = timer && isOver(wait, timer.at) ? expiryOf(wait, timer) : undefined;
+    wait.close('expired', entry?.at ?? at, entry);
   }
 
   private sender(
@@ -176,4 +196,21 @@ function isMap({ arrived: { made } }: DecisionEntry): boolean {
 function answerFor(id: string, value: Json | undefined): Json | undefined {
   const many = objectOf(value) as { readonly [key: string]: Json };
   return Object.hasOwn(many, id) ? many[id] : value;
+}
+
+function isOver({ expiresAt }: WaitEntry, at: Moment): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= at.ms;
+}
+
+/** The end of a wait by its deadline, as the decision it is. */
+function expiryOf({ question: { id: question } }: WaitEntry, event: HistoryEvent): DecisionEntry {
+  const made = {
+    type: 'expire',
+    via: 'deadline',
+    door: 'timer',
+    question,
+    eventId: event.id,
+    at: event.at.iso,
+  } as const;
+  return new DecisionEntry({ event, made }, { kind: 'accepted', questions: [question] }, 'history');
 }

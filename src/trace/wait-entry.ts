@@ -16,6 +16,7 @@ export class WaitEntry implements Entry {
   status: Wait['status'] = 'open';
   decision: DecisionEntry | undefined;
   answer: Json | undefined;
+  expiresAt: string | undefined;
   /** The workflow task that closed it. */
   closedBy: string | undefined;
   readonly refused: DecisionEntry[] = [];
@@ -63,7 +64,7 @@ export class WaitEntry implements Entry {
   }
 
   build(clock: Clock): Wait {
-    const { id, kind, node, task, value, digest, schema } = this.question;
+    const { id, kind, node, task, value, digest, schema, allow, call } = this.question;
     return defined({
       kind: 'wait' as const,
       question: id,
@@ -73,6 +74,9 @@ export class WaitEntry implements Entry {
       value,
       digest,
       schema,
+      allow,
+      call,
+      expiresAt: this.expiresAt,
       status: this.status,
       span: spanOf(clock, this.from, this.to),
       decision: this.decision?.made(clock),

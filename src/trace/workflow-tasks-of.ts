@@ -7,6 +7,8 @@ export interface WorkflowTask {
   readonly completed: HistoryEvent;
   /** Activities that ended. */
   readonly arrived: readonly HistoryEvent[];
+  /** Timers that fired. */
+  readonly timers: readonly HistoryEvent[];
   readonly signals: readonly HistoryEvent[];
   readonly updates: readonly HistoryEvent[];
   /** Activities it scheduled. */
@@ -31,6 +33,7 @@ export function workflowTasksOf(events: readonly HistoryEvent[]): readonly Workf
         started,
         completed,
         arrived: news.filter(closesActivity),
+        timers: news.filter(({ kind }) => kind === 'timerFired'),
         signals: news.filter(({ kind }) => kind === 'workflowExecutionSignaled'),
         updates: did.filter(({ kind }) => kind === 'workflowExecutionUpdateAccepted'),
         scheduled: did.filter(({ kind }) => kind === 'activityTaskScheduled'),

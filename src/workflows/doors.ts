@@ -6,6 +6,7 @@ import {
   type DecisionRequest,
   type Verdict,
 } from '../graph/decision';
+import { requestOfPayload } from '../graph/decision-payload';
 import { AbeyanceError, DecisionRefusedError, ThreadError } from '../graph/errors';
 import type { StateEdit } from '../graph/edit-state';
 import type { Json } from '../graph/json';
@@ -17,8 +18,10 @@ import {
   decideUpdate,
   decisionsQuery,
   denySignal,
+  editSignal,
   graphQuery,
   pendingQuery,
+  respondSignal,
   resumeSignal,
   resumeUpdate,
   snapshotQuery,
@@ -29,8 +32,6 @@ import {
   type Expected,
   type Waiting,
 } from './messages';
-
-type SignalPayload = DecisionDetails | string | null | undefined;
 
 const PAYLOAD = 'Payload optional: { question?, node?, digest?, by?, note?, decisionId? }.';
 
@@ -58,11 +59,19 @@ function openSignals(run: GraphRun): void {
       run.recordUnreadable(type, refusalOf(error));
     }
   };
-  setHandler(approveSignal, (payload) => receive('approve', () => withPayload('approve', payload)), {
+  setHandler(approveSignal, (payload) => receive('approve', () => requestOfPayload('approve', payload)), {
     description: `Approves the open question. ${PAYLOAD}`,
   });
-  setHandler(denySignal, (payload) => receive('deny', () => withPayload('deny', payload)), {
+  setHandler(denySignal, (payload) => receive('deny', () => requestOfPayload('deny', payload)), {
     description: `Denies the open question. ${PAYLOAD}`,
+  });
+  setHandler(editSignal, (payload) => receive('edit', () => requestOfPayload('edit', payload)), {
+    description:
+      'Approves with other arguments, where the question allows it. Payload: { args, question?, by?, note?, … }.',
+  });
+  setHandler(respondSignal, (payload) => receive('respond', () => requestOfPayload('respond', payload)), {
+    description:
+      'Answers in the place of the call, where the question allows it. Payload: the text, or { response, question?, by?, … }.',
   });
   setHandler(resumeSignal, (value, details) => receive('resume', () => resumeRequest(value, details)), {
     description: 'Answers the open question with the first argument, or with a map of question ids to answers.',
@@ -100,13 +109,6 @@ function openUpdates(run: GraphRun): void {
     validator: (expected) => checked(() => expectGraph(run, expected)),
     description: 'Replies when the run waits or has ended.',
   });
-}
-
-// The payload's own "type" must not turn an approval into something else.
-function withPayload(type: 'approve' | 'deny', payload: SignalPayload): unknown {
-  if (payload === undefined || payload === null) return { type };
-  if (typeof payload === 'string') return { type, ...(payload !== '' && { note: payload }) };
-  return typeof payload === 'object' && !Array.isArray(payload) ? { ...payload, type } : payload;
 }
 
 function resumeRequest(value: Json | undefined, details: DecisionDetails | null | undefined): unknown {

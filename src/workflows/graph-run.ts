@@ -12,6 +12,7 @@ import {
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
+import { laterOf } from '../graph/duration';
 import type { StateEdit } from '../graph/edit-state';
 import { GraphDefinitionError, messageOf, ThreadError } from '../graph/errors';
 import type { Outcome } from '../graph/outcome';
@@ -20,6 +21,7 @@ import { bytesOf, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
 import type { Channels } from '../graph/state-schema';
 import { carryOf, fitsOnePayload, historyTooLarge, type Carry } from './carry';
 import { toFailure, toNodeFailure, toRunFailure } from './failures';
+import { ExpiryTimer } from './expiry-timer';
 import { HistoryBudget, type HistoryLimits } from './history-budget';
 import { Inbox, type Desk } from './inbox';
 import type { SnapshotReply } from './messages';
@@ -57,6 +59,7 @@ export class GraphRun {
   private readonly budget: HistoryBudget;
   private readonly inbox = new Inbox();
   private unreadable: DecisionRecord[] = [];
+  private readonly expiry = new ExpiryTimer();
   private readonly open: PendingInTheOpen;
   private carried: Partial<RunView> = {};
   private ended = false;
@@ -161,14 +164,21 @@ export class GraphRun {
       // Once it is time to roll over, nothing new is begun, so that a run whose tasks overlap comes to rest as well.
       this.runReady(engine, this.budget.isDue);
       if (engine.status === 'done') return;
+      this.expiry.watch(engine.nextExpiry(), now());
       if (this.arrivals.length === 0 && this.inbox.isEmpty) this.rest(engine);
       await condition(
-        () => this.arrivals.length > 0 || !this.inbox.isEmpty || this.canRollOver || this.budget.isExhausted,
+        () =>
+          this.arrivals.length > 0 ||
+          !this.inbox.isEmpty ||
+          this.expiry.passed !== undefined ||
+          this.canRollOver ||
+          this.budget.isExhausted,
       );
       await turn();
       // Decisions are judged only in a turn that brought no results, for they may have overtaken one.
       if (this.arrivals.length > 0) this.settleArrivals(engine);
-      else this.inbox.drain(this.desk(engine));
+      else if (!this.inbox.isEmpty) this.inbox.drain(this.desk(engine));
+      else if (this.expiry.passed !== undefined) this.expire(engine, laterOf(this.expiry.passed, now()));
     }
   }
 
@@ -288,7 +298,14 @@ export class GraphRun {
     this.open.forget();
   }
 
+  private expire(engine: GraphEngine, at: string): void {
+    engine.expire(at);
+    this.stop = undefined;
+  }
+
   private judge(engine: GraphEngine, decision: Decision): Verdict {
+    // An update is judged when it comes. A signal may have waited in the history, so the timer's word is awaited.
+    if (decision.via === 'update' && isPast(engine.nextExpiry())) this.expire(engine, now());
     const verdict = judged(engine, decision);
     if (verdict.kind === 'accepted') this.stop = undefined;
     if (verdict.kind === 'refused' && decision.via === 'signal')
@@ -310,6 +327,7 @@ export class GraphRun {
   // Handlers that wait for a stop must reply before the run closes, or their callers get an error instead.
   private async close(stop: Stop, end: RunEnd): Promise<void> {
     this.ended = true;
+    this.expiry.watch(undefined, now());
     this.open.publish(this.view(), end);
     this.stop = stop;
     this.inbox.drain({
@@ -344,6 +362,10 @@ function judged(engine: GraphEngine, decision: Decision): Verdict {
 
 function now(): string {
   return new Date().toISOString();
+}
+
+function isPast(moment: string | undefined): boolean {
+  return moment !== undefined && moment <= now();
 }
 
 function asStop(failure: Error): Stop {

@@ -14,8 +14,8 @@ import { GRAPH_OF_WORKFLOW } from './graph-of-workflow';
  *
  * The workflow takes the input and, from a thread's second run on, what the earlier run left; it returns the plain
  * values. Each node runs as an activity and its result is the checkpoint; at a question the run waits, and carries on
- * with a signal `approve`, `deny` or `resume`, or an update `decide` or `resume`. It survives restarts of workers and
- * server at any point.
+ * with a signal `approve`, `deny`, `edit`, `respond` or `resume`, or an update `decide` or `resume`. It survives restarts
+ * of workers and server at any point.
  *
  * A run whose history grows long goes on as the thread's next run (continue-as-new), while it runs as well as while it
  * waits, and nothing is lost: state, questions, decisions, ids. What it takes over must fit 1.8 MB, or external storage

@@ -13,14 +13,18 @@ export {
   decideUpdate,
   decisionsQuery,
   denySignal,
+  editSignal,
   graphQuery,
   pendingQuery,
+  respondSignal,
   resumeSignal,
   resumeUpdate,
   stateQuery,
   untilStoppedUpdate,
   type DecisionReply,
+  type EditPayload,
   type Expected,
+  type RespondPayload,
   type Waiting,
 } from './messages';
 export { MEMO_KEY, statusAttribute, waitingForAttribute, type PublishedView } from './pending-in-the-open';

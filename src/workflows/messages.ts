@@ -30,6 +30,21 @@ export const approveSignal = defineSignal<[payload?: DecisionDetails | string | 
 /** `deny`: answers `false`, or denies at a gate. Payload optional, as with `approve`. */
 export const denySignal = defineSignal<[payload?: DecisionDetails | string | null]>('deny');
 
+/** What the signal `edit` takes. */
+export interface EditPayload extends DecisionDetails {
+  /** The new arguments of the call, whole. */
+  readonly args: Json;
+}
+
+/** What the signal `respond` takes: the response, or its text. */
+export type RespondPayload = DecisionDetails & ({ readonly response: Json } | { readonly text: string });
+
+/** `edit`: approves at a gate with other arguments, `{ args, question?, node?, by?, note?, decisionId? }`. */
+export const editSignal = defineSignal<[payload: EditPayload]>('edit');
+
+/** `respond`: answers in a call's place, with `{ response | text, question?, … }` or the text alone. */
+export const respondSignal = defineSignal<[payload: RespondPayload | string]>('respond');
+
 /** `resume`: answers with the first argument, `null` without one; the second may say for which question and by whom. */
 export const resumeSignal = defineSignal<[value?: Json, details?: DecisionDetails]>('resume');
 

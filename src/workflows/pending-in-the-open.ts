@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { digestOf } from '../graph/digest';
 import type { AnyGraph } from '../graph/compiled-graph';
-import type { Question } from '../graph/question';
+import { DEFAULT_ACTIONS, type Question } from '../graph/question';
 import { withoutContent, type RunView } from '../graph/run-view';
 import { bytesOf } from '../graph/size-limit';
 
@@ -115,18 +115,24 @@ function detailsOf({ questions }: RunView): string {
   return questions.map(inMarkdown).join('\n\n---\n\n');
 }
 
-function inMarkdown({ node, value, id, kind, rejected }: Question): string {
+function inMarkdown({ node, value, id, kind, allow, expiresAt, rejected }: Question): string {
   const asked = JSON.stringify(value, null, 2).slice(0, MAX_SHOWN);
   const fence = '`'.repeat(Math.max(3, ...[...asked.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
   const [what, how] =
     kind === 'approval'
-      ? ['an approval', 'Send the signal `approve` or `deny`.']
+      ? ['an approval', `Send the signal ${listed(allow ?? DEFAULT_ACTIONS)}.`]
       : ['an answer', 'Send the signal `approve`, `deny`, or `resume` with an answer.'];
   const lines = [
     `**${node}** waits for ${what}. ${how}`,
+    ...(expiresAt ? [`It expires at ${expiresAt}.`] : []),
     ...(rejected ? [`The last answer was sent back: ${rejected}`] : []),
     `${fence}json\n${asked}\n${fence}`,
     `Question \`${id}\``,
   ];
   return lines.join('\n\n');
+}
+
+function listed(signals: readonly string[]): string {
+  const ticked = signals.map((signal) => `\`${signal}\``);
+  return [ticked.slice(0, -1).join(', '), ticked.at(-1)].filter(Boolean).join(' or ');
 }

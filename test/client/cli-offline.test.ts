@@ -20,7 +20,7 @@ describe('the help', () => {
   it('lists every command, teaches by examples and says what exit codes mean', async () => {
     const { exitCode, out, err } = await abeyance(['--help']);
     expect([exitCode, err]).toEqual([0, '']);
-    for (const command of 'start list show pending approve deny resume trace graph server'.split(' '))
+    for (const command of 'start list show pending approve deny edit respond resume trace graph server'.split(' '))
       expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
     expect(out).toContain('$ abeyance pending');
     expect(out).toContain('3 refused, nothing changed');

@@ -125,9 +125,9 @@ describe('an approval gate', () => {
     });
     expect(run.ran).toEqual(['c2']);
     expect(await answers(run)).toEqual([
-      ['c1', 'denied by approver', 'error'],
-      ['c3', 'denied by approver: no', 'error'],
+      ['c1', 'denied by approver\nA human rejected this call; it was not run.', 'error'],
       ['c2', 'ordered c2', 'success'],
+      ['c3', 'denied by approver: no\nA human rejected this call; it was not run.', 'error'],
     ]);
   });
 

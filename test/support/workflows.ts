@@ -1,6 +1,7 @@
 import { graphWorkflow } from 'abeyance/workflow';
 import * as asking from './asking-graphs';
 import * as failures from './failing-graphs';
+import * as gated from './gated-graphs';
 import * as graphs from './graphs';
 import * as sizes from './large-graphs';
 import * as long from './long-graphs';
@@ -44,3 +45,8 @@ export const hoard_stored = graphWorkflow(long.hoard_stored, {
   externalStorage: true,
 });
 export const stored_large = graphWorkflow(long.stored_large, { externalStorage: true });
+export const clerk = graphWorkflow(gated.clerk);
+export const hasty_clerk = graphWorkflow(gated.hasty_clerk);
+export const impatient = graphWorkflow(gated.impatient);
+export const two_deadlines = graphWorkflow(gated.two_deadlines);
+export const strict_deadline = graphWorkflow(gated.strict_deadline);

@@ -139,7 +139,9 @@ describe('the Temporal UI', () => {
     const { definition } = await server.client.workflow.getHandle(threadId).query<any>('__temporal_workflow_metadata');
     const described = (list: readonly { name: string; description?: string }[]): string[] =>
       list.filter(({ description }) => description).map(({ name }) => name);
-    expect(described(definition.signalDefinitions)).toEqual(expect.arrayContaining(['approve', 'deny', 'resume']));
+    expect(described(definition.signalDefinitions)).toEqual(
+      expect.arrayContaining(['approve', 'deny', 'edit', 'respond', 'resume']),
+    );
     expect(described(definition.updateDefinitions)).toEqual(
       expect.arrayContaining(['decide', 'resume', 'untilStopped']),
     );

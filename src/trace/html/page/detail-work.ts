@@ -21,6 +21,7 @@ export function toolParts(tool: ToolRun): readonly Node[] {
         ['Status', tool.error ? 'error, told to the model' : tool.status],
         ['Call', tool.callId],
         ['Approved by', tool.approval],
+        ['Arguments', tool.edited ? 'changed by a person before it ran' : undefined],
         ...spanFacts(tool.span),
         ['In the tool', ms(tool.toolMs)],
         ['Queue', ms(tool.queueMs)],

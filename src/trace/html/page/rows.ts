@@ -152,7 +152,15 @@ function verdictRows(wait: Extract<Item, { kind: 'wait' }>, start: number): read
 }
 
 export function decisionName({ type, verdict }: DecisionMade): string {
-  const past = { approve: 'approved', deny: 'denied', resume: 'answered', unreadable: 'unreadable decision' } as const;
+  const past = {
+    approve: 'approved',
+    deny: 'denied',
+    edit: 'edited',
+    respond: 'responded to',
+    resume: 'answered',
+    expire: 'expired',
+    unreadable: 'unreadable decision',
+  } as const;
   return verdict.kind === 'accepted' || type === 'unreadable' ? past[type] : `${type} (${verdict.kind})`;
 }
 
@@ -202,9 +210,10 @@ function turnLabel({ number, model, status, askedFor, respondedWith }: Extract<I
   return { icon: 'turn', kind: 'turn', name: `turn ${number} · ${model.name}`, note, status };
 }
 
-function toolLabel({ tool, given, args, error, status }: Extract<Item, { kind: 'tool' }>): Label {
+function toolLabel({ tool, given, args, error, status, edited }: Extract<Item, { kind: 'tool' }>): Label {
   const shown = args ?? (given.kind === 'json' ? given.value : undefined);
-  const note = error ? `error: ${short(error)}` : shown === undefined ? '' : inline(shown);
+  const ran = shown === undefined ? '' : inline(shown);
+  const note = error ? `error: ${short(error)}` : edited ? `edited: ${ran}` : ran;
   return { icon: 'tool', kind: 'tool', name: tool, note, status: error ? 'failed' : status };
 }
 
