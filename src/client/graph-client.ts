@@ -122,7 +122,12 @@ export class GraphClient implements GraphRunner {
   }
 
   private async answer(graph: AnyGraph, command: Command, threadId: string | undefined): Promise<RunResult<any>> {
-    return this.named(graph, threadId).resumeUntilStopped(answerIn(command));
+    const thread = this.named(graph, threadId);
+    const { answer, update } = answerIn(command);
+    return thread.resumeUntilStopped(
+      answer,
+      update && { update: encodeUpdate(graph.schema, update, 'update') as never },
+    );
   }
 
   private named(graph: AnyGraph, threadId: string | undefined): ServerThread {

@@ -21,6 +21,8 @@ const DecisionDetails = z.strictObject({
   by: z.string().min(1).max(500).optional(),
   /** Why. */
   note: z.string().max(20_000).optional(),
+  /** Written to the state before the answer is handed over, as `updateState` does; the two come in together or not at all. */
+  update: z.record(z.string(), z.json()).optional(),
   /** Makes the decision safe to send again: the same id has one effect and one reply. */
   decisionId: z.string().min(1).max(500).optional(),
 });
@@ -130,13 +132,18 @@ function answerMap(value: Json): JsonObject | undefined {
 }
 
 /**
- * The answer in a client's command.
+ * The answer in a client's command, and the update that comes with it.
  *
- * @throws {DecisionRefusedError} `DECISION_MALFORMED` where it holds anything but `resume`.
+ * @throws {DecisionRefusedError} `DECISION_MALFORMED` where it resumes nothing, or goes somewhere.
  */
-export function answerIn({ resumes, resume, update, goto }: Command): unknown {
-  if (resumes && update === undefined && goto === undefined) return resume;
-  const message = 'A client may send a Command with resume, and nothing else in it. Nothing changed.';
+export function answerIn({ resumes, resume, update, goto, graph }: Command<any, any, any>): {
+  readonly answer: unknown;
+  readonly update: object | undefined;
+} {
+  if (resumes && goto === undefined && graph === undefined)
+    return { answer: resume, update: update as object | undefined };
+  const message =
+    'A client may send a Command with resume, and an update beside it. To go somewhere, use updateState with asNode. Nothing changed.';
   throw new DecisionRefusedError('DECISION_MALFORMED', message);
 }
 

@@ -1,4 +1,5 @@
 import { END, START } from './commands';
+import type { AnyGraph } from './compiled-graph';
 import type { EngineSnapshot } from './engine-snapshot';
 import { StateError } from './errors';
 import type { JsonObject } from './json';
@@ -18,6 +19,19 @@ export interface StateEdit {
   readonly asNode?: string;
 }
 
+/** A run with an update written to its state, and nothing else changed. @throws {StateError} as for any write. */
+export function writeFromOutside(
+  graph: AnyGraph,
+  state: EngineSnapshot,
+  update: JsonObject,
+  by = 'update',
+): EngineSnapshot {
+  const edits = (state.edits ?? 0) + 1;
+  const encoded = readEncodedUpdate(graph.schema, update, by);
+  const write = { node: by, task: `${state.step}.update${edits}`, index: 0, update: encoded };
+  return { ...state, edits, channels: applyWrites(graph.schema, state.channels, [write]) };
+}
+
 /**
  * A run with its state edited, while nothing runs.
  *
@@ -25,15 +39,8 @@ export interface StateEdit {
  */
 export function editState(frame: Frame, state: EngineSnapshot, { update, asNode }: StateEdit): EngineSnapshot {
   const { graph } = frame;
-  const edits = (state.edits ?? 0) + 1;
-  const who = asNode === undefined || asNode === START || asNode === END ? 'update' : asNode;
-  const encoded = readEncodedUpdate(graph.schema, update, who);
-  const write = { node: who, task: `${state.step}.update${edits}`, index: 0, update: encoded };
-  const written = (): EngineSnapshot => ({
-    ...state,
-    edits,
-    channels: applyWrites(graph.schema, state.channels, [write]),
-  });
+  const by = asNode === START || asNode === END ? undefined : asNode;
+  const written = (): EngineSnapshot => writeFromOutside(graph, state, update, by);
   if (asNode === undefined) return written();
   if (asNode === END) return { ...withoutHeld(written()), tasks: [], pending: { joins: {}, deferred: [] } };
   if (asNode !== START && !graph.shape.nodes.has(asNode)) {
@@ -42,6 +49,8 @@ export function editState(frame: Frame, state: EngineSnapshot, { update, asNode 
   }
   const own = state.tasks.filter(({ node }) => node === asNode);
   refuseDropping(state, asNode, own);
+  const encoded = readEncodedUpdate(graph.schema, update, by ?? 'update');
+  const edits = (state.edits ?? 0) + 1;
   if (own.length > 0 && !state.held)
     return { ...state, edits, tasks: state.tasks.map((task) => (own.includes(task) ? ran(task, encoded) : task)) };
   const next = withoutHeld(written());

@@ -50,6 +50,11 @@ export function refuseReused(situation: Situation, { decisionId }: Decision): Ju
   return refuse(situation, 'DECISION_ID_REUSED', why);
 }
 
+/** Refuses a decision for the update of the state that comes with it. */
+export function refuseUpdate(situation: Situation, code: ErrorCode, why: string): Judgement {
+  return refuse(situation, code, why);
+}
+
 /** The verdict on a kept decision for which nothing can come any more. */
 export function refuseExpired(situation: Situation, { question, node }: Decision): Judgement {
   const what = question === undefined ? `Node "${node}" ended without asking` : `Question ${question} was never asked`;

@@ -2,7 +2,18 @@ import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
 import { digestOf } from './digest';
 import type { EngineSnapshot } from './engine-snapshot';
-import { canNoLongerCome, isAskedBy, judge, openQuestions, refuseExpired, refuseReused } from './judge';
+import { writeFromOutside } from './edit-state';
+import { AbeyanceError, type ErrorCode } from './errors';
+import {
+  canNoLongerCome,
+  isAskedBy,
+  judge,
+  openQuestions,
+  refuseExpired,
+  refuseReused,
+  refuseUpdate,
+  type Judgement,
+} from './judge';
 import { toJson } from './json';
 import type { Answer, Question } from './question';
 import { leavesOf, withTask } from './scope';
@@ -22,9 +33,33 @@ export function decide(
       : state.ledger.find((one) => one.decision.decisionId === decision.decisionId);
   if (earlier?.digest === digest) return { state, verdict: earlier.verdict };
   const situation = { ...state, graph };
-  const { verdict, answers } = earlier ? refuseReused(situation, decision) : judge(situation, decision);
-  const written = { ...state, ledger: [...state.ledger, { decision, digest, verdict: withoutContent(verdict), at }] };
+  const judged = earlier ? refuseReused(situation, decision) : judge(situation, decision);
+  const { next, judgement } = withUpdate(graph, state, decision, judged);
+  const { verdict, answers } = judgement;
+  const written = { ...next, ledger: [...state.ledger, { decision, digest, verdict: withoutContent(verdict), at }] };
   return { state: answers.reduce(accept, written), verdict };
+}
+
+// Answer and update come in together, or neither does.
+function withUpdate(
+  graph: AnyGraph,
+  state: EngineSnapshot,
+  { update }: Decision,
+  judgement: Judgement,
+): { readonly next: EngineSnapshot; readonly judgement: Judgement } {
+  const { kind } = judgement.verdict;
+  if (update === undefined || kind === 'refused') return { next: state, judgement };
+  const refused = (code: ErrorCode, why: string): Judgement => refuseUpdate({ ...state, graph }, code, why);
+  if (kind === 'kept') {
+    const why = 'An update of the state goes with an answer to an open question, and this one is not open yet.';
+    return { next: state, judgement: refused('QUESTION_UNKNOWN', why) };
+  }
+  try {
+    return { next: writeFromOutside(graph, state, update), judgement };
+  } catch (error) {
+    if (!(error instanceof AbeyanceError)) throw error;
+    return { next: state, judgement: refused(error.code, error.message) };
+  }
 }
 
 /**

@@ -56,7 +56,8 @@ export class InMemoryGraphs implements GraphRunner {
     }
     if (!isCommand(input)) return (await this.start(graph, input, options)).untilStopped();
     const thread = this.known(graph, options.threadId);
-    await thread.resume(answerIn(input));
+    const { answer, update } = answerIn(input);
+    await thread.resume(answer, update && { update: encodeUpdate(graph.schema, update, 'update') as never });
     return thread.untilStopped() as Promise<RunResult<F>>;
   }
 

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { END, implement, INTERRUPT, interrupt, inWorkflow, Send, START, StateGraph, StateSchema } from 'abeyance';
+import {
+  Command,
+  END,
+  implement,
+  INTERRUPT,
+  interrupt,
+  inWorkflow,
+  Send,
+  START,
+  StateGraph,
+  StateSchema,
+} from 'abeyance';
 import { InMemoryGraphs } from 'abeyance/testing';
 import { lines } from './support/review-graphs';
 
@@ -266,5 +277,55 @@ describe('invoke with null', () => {
   test('on an unknown thread is refused', async () => {
     const { graph, graphs } = publishing();
     await expect(graphs.invoke(graph, null, { threadId: 'nobody' })).rejects.toMatchObject({ code: 'THREAD_UNKNOWN' });
+  });
+});
+
+describe('an answer with an update beside it', () => {
+  test('brings both in together, and the node that asks twice keeps the update', async () => {
+    const { graph, graphs } = publishing({
+      ask: ({ n }) => {
+        const first = interrupt('first?');
+        const second = interrupt('second?');
+        return { log: `${first} ${second} ${n}` };
+      },
+    });
+    await graphs.invoke(graph, {}, { threadId: 'x' });
+    await graphs.invoke(graph, new Command({ resume: 'a', update: { n: 4 } }), { threadId: 'x' });
+    const done = await graphs.invoke(graph, new Command({ resume: 'b' }), { threadId: 'x' });
+    expect(done).toEqual({ log: ['draft', 'a b 4', 'publish 4'], n: 4 });
+  });
+
+  test('is refused whole where the update does not fit', async () => {
+    const { thread } = await paused();
+    const before = await thread.getState();
+    await expect(thread.approve({ update: { n: 'x' } })).rejects.toMatchObject({ code: 'STATE_INVALID' });
+    await expect(thread.approve({ update: { m: 1 } })).rejects.toMatchObject({ code: 'STATE_UNKNOWN_KEY' });
+    expect(await thread.getState()).toEqual(before);
+    await thread.approve({ update: { n: 2 } });
+    expect((await thread.untilStopped()).log).toEqual(['draft', 'ask true', 'publish 2']);
+  });
+
+  test('comes in once, however often it is sent', async () => {
+    const { thread } = await paused();
+    const decision = { decisionId: 'd1', update: { log: 'noted' } };
+    await thread.approve(decision);
+    await thread.approve({ ...decision, question: '2.ask:0' }).catch(() => undefined);
+    expect((await thread.untilStopped()).log).toEqual(['draft', 'noted', 'ask true', 'publish 0']);
+  });
+
+  test('is refused while its question is not open', async () => {
+    const { graph, graphs } = publishing();
+    const thread = await graphs.start(graph, {}, { threadId: 'x' });
+    await expect(thread.approve({ node: 'ask', update: { n: 1 } })).rejects.toMatchObject({ code: 'QUESTION_UNKNOWN' });
+  });
+
+  test('that goes somewhere is refused, and says what to use', async () => {
+    const { graph, graphs } = await paused();
+    await expect(
+      graphs.invoke(graph, new Command({ resume: 1, goto: 'draft' }), { threadId: 'x' }),
+    ).rejects.toMatchObject({
+      code: 'DECISION_MALFORMED',
+      message: expect.stringContaining('updateState'),
+    });
   });
 });
