@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/check-dependencies';
+import { checkRecursionLimit } from '../graph/check-graph';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { answerIn } from '../graph/decision';
@@ -38,6 +39,7 @@ export class InMemoryGraphs implements GraphRunner {
     input: UpdateOf<F>,
     { threadId = randomUUID(), recursionLimit }: RunOptions = {},
   ): Promise<GraphThread<F>> {
+    if (recursionLimit !== undefined) checkRecursionLimit(recursionLimit);
     const encoded = encodeUpdate(graph.schema, input, 'input');
     const thread = this.threadFor(graph, threadId);
     thread.begin(encoded, recursionLimit === undefined ? {} : { recursionLimit });
