@@ -8,9 +8,9 @@ export const fromSource: WebpackConfigHook = (config) => ({
   resolve: { ...config.resolve, conditionNames: ['abeyance-source', 'webpack', 'import', 'require', 'default'] },
 });
 
-/** The bundle of a workflows file, as code. */
-export async function bundleWorkflows(workflowsPath: string): Promise<string> {
+/** The bundle of a workflows file, as code; modules to be loaded once for all its workflows are named. */
+export async function bundleWorkflows(workflowsPath: string, preloadModules: string[] = []): Promise<string> {
   const logger = new DefaultLogger('WARN');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger, webpackConfigHook: fromSource });
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger, preloadModules, webpackConfigHook: fromSource });
   return code;
 }

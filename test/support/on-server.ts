@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { GraphDependencies } from 'abeyance/activity';
 import { GraphClient } from 'abeyance/client';
 import { AbeyancePlugin } from 'abeyance/worker';
+import { bundleWorkflows } from './bundle-workflows';
+
+// What the plugin preloads where a worker bundles by itself.
+const PRELOADED = ['zod', 'abeyance', 'abeyance/workflow'];
 
 // An open run may have pages of history over gRPC's default limit.
 const CHANNEL = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
@@ -40,12 +44,16 @@ export function testServer(): {
 /**
  * Gives a test file the real server: connects before its tests, and after them replays every history they made.
  *
- * `dependencies` is called once, when the worker is first made. `silent` keeps errors that a test provokes out of the log.
+ * `dependencies` is called once, when the worker is first made. `silent` keeps errors that a test provokes out of the log;
+ * `workflows` is a workflows file of the test's own, where it needs more graphs than all tests share.
  */
-export function onServer(dependencies: () => GraphDependencies, { silent = false } = {}): OnServer {
+export function onServer(
+  dependencies: () => GraphDependencies,
+  { silent = false, workflows }: { readonly silent?: boolean; readonly workflows?: string } = {},
+): OnServer {
   const taskQueue = `test-${randomUUID()}`;
   beforeAll(() => quiet(silent));
-  const serving = new Serving(taskQueue, dependencies);
+  const serving = new Serving(taskQueue, dependencies, workflows);
   beforeAll(() => serving.open());
   afterAll(() => serving.close());
   return serving;
@@ -59,10 +67,12 @@ class Serving implements OnServer {
   private worker: { readonly worker: Worker; readonly done: Promise<void> } | undefined;
   private readonly handedOut = new Set<string>();
   private readonly plugin: () => AbeyancePlugin;
+  private workflowBundle!: WorkflowBundleOption;
 
   constructor(
     readonly taskQueue: string,
     dependencies: () => GraphDependencies,
+    private readonly workflows: string | undefined,
   ) {
     let plugin: AbeyancePlugin | undefined;
     this.plugin = () => (plugin ??= new AbeyancePlugin(dependencies()));
@@ -75,7 +85,10 @@ class Serving implements OnServer {
   }
 
   async open(): Promise<void> {
-    const { address, namespace } = testServer();
+    const { address, namespace, bundle } = testServer();
+    this.workflowBundle = this.workflows
+      ? { code: await bundleWorkflows(this.workflows, PRELOADED) }
+      : { codePath: bundle };
     this.connection = await Connection.connect({ address, channelArgs: CHANNEL });
     this.native = await NativeConnection.connect({ address });
     this.client = new Client({ connection: this.connection, namespace });
@@ -84,12 +97,12 @@ class Serving implements OnServer {
   }
 
   async startWorker(): Promise<void> {
-    const { namespace, bundle } = testServer();
+    const { namespace } = testServer();
     const worker = await Worker.create({
       connection: this.native,
       namespace,
       taskQueue: this.taskQueue,
-      workflowBundle: { codePath: bundle },
+      workflowBundle: this.workflowBundle,
       plugins: [this.plugin()],
       shutdownGraceTime: '1s',
     });
@@ -120,9 +133,8 @@ class Serving implements OnServer {
   }
 
   private async replayAll(): Promise<void> {
-    const { bundle } = testServer();
     const histories = this.client.workflow.list({ query: `TaskQueue = "${this.taskQueue}"` }).intoHistories();
-    const replays = Worker.runReplayHistories({ workflowBundle: { codePath: bundle } }, histories);
+    const replays = Worker.runReplayHistories({ workflowBundle: this.workflowBundle }, histories);
     let replayed = 0;
     for await (const { workflowId, error } of replays) {
       if (error) throw new Error(`the history of ${workflowId} does not replay`, { cause: error });
