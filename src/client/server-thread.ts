@@ -160,7 +160,7 @@ export class ServerThread implements GraphThread {
   // A decision without a target is bound to the one open question, so that it can never answer the next one instead.
   private async decide(request: DecisionRequest, waitFor: 'verdict' | 'stop'): Promise<DecisionReply> {
     const targeted = request.question !== undefined || request.node !== undefined || answersById(request) !== undefined;
-    const bound = targeted ? request : { ...request, ...(await this.targetOf(request)) };
+    const bound = targeted ? request : boundTo(await this.targetOf(request), request);
     try {
       // Never the decision id: the server would answer a second one with the first one's reply without asking us.
       const waiting = { waitFor, ...(this.graph && { graph: this.graph.name }) };
@@ -195,6 +195,11 @@ export class ServerThread implements GraphThread {
     const message = `Thread "${this.id}" runs graph "${facts.graph}", not "${this.graph.name}". Use another thread id.`;
     throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, this.id);
   }
+}
+
+// The digest a caller was shown is what they decided on: never the one the question has by now.
+function boundTo(target: Target, request: DecisionRequest): DecisionRequest {
+  return { ...request, ...target, ...(request.digest !== undefined && { digest: request.digest }) };
 }
 
 function targetIn({ question, node, digest }: Target): Target {

@@ -7,6 +7,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { checkRecursionLimit } from '../graph/check-graph';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { messageOf, StateError, ThreadError } from '../graph/errors';
 import { inMegabytes } from '../graph/size-limit';
@@ -42,8 +43,12 @@ export class RunStarter {
    * Launches a run. A finished thread gets a new run on its last values; a busy one is left alone.
    *
    * @throws {StateError} when the input does not fit. @throws {ThreadError} `THREAD_BUSY`, `THREAD_OF_OTHER_GRAPH`.
+   * @throws {GraphDefinitionError} `INVALID_OPTION` for a limit that would be none.
    */
   async start<T>(request: RunRequest, launch: (options: LaunchOptions) => Promise<T>): Promise<T> {
+    // On the way, JSON would turn NaN or Infinity into none, and the graph's own limit would stand.
+    const { recursionLimit } = request.options ?? {};
+    if (recursionLimit !== undefined) checkRecursionLimit(recursionLimit);
     const { schema } = request.graph;
     const input = schema ? encodeInput(schema, request.input) : request.input;
     const given = Object.entries(request.options ?? {}).filter(([, value]) => value !== undefined);

@@ -33,7 +33,8 @@ export function toJson(value: unknown, path = '', depth = 0): Json {
       return value;
     case 'number':
       if (!Number.isFinite(value)) throw new NotJsonError(path, String(value));
-      return value;
+      // JSON has no minus zero: what a worker sends would come back as zero.
+      return value === 0 ? 0 : value;
     case 'object':
       if (value === null) return null;
       return Array.isArray(value) ? copyArray(value, path, depth) : copyObject(value, path, depth);

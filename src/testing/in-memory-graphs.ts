@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/check-dependencies';
+import { checkRecursionLimit } from '../graph/check-graph';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { answerIn } from '../graph/decision';
@@ -38,6 +39,7 @@ export class InMemoryGraphs implements GraphRunner {
     input: UpdateOf<ShownFields<F>>,
     { threadId = randomUUID(), ...options }: RunOptions = {},
   ): Promise<GraphThread<F>> {
+    if (options.recursionLimit !== undefined) checkRecursionLimit(options.recursionLimit);
     const encoded = encodeInput(graph.schema, input);
     const thread = this.threadFor(graph, threadId);
     thread.begin(encoded, options);

@@ -8,9 +8,12 @@ export const fromSource: WebpackConfigHook = (config) => ({
   resolve: { ...config.resolve, conditionNames: ['abeyance-source', 'webpack', 'import', 'require', 'default'] },
 });
 
-/** The bundle of a workflows file, as code. */
-export async function bundleWorkflows(workflowsPath: string, plugins: BundlerPlugin[] = []): Promise<string> {
+/** The bundle of a workflows file, as code; modules to be loaded once for all its workflows are named. */
+export async function bundleWorkflows(
+  workflowsPath: string,
+  options: { readonly plugins?: BundlerPlugin[]; readonly preloadModules?: string[] } = {},
+): Promise<string> {
   const logger = new DefaultLogger('WARN');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger, webpackConfigHook: fromSource, plugins });
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger, webpackConfigHook: fromSource, ...options });
   return code;
 }

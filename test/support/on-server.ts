@@ -9,10 +9,15 @@ import {
   Worker,
   type WorkerOptions,
   type WorkerPlugin,
+  type WorkflowBundleOption,
 } from '@temporalio/worker';
 import type { GraphDependencies } from 'abeyance/activity';
 import { GraphClient } from 'abeyance/client';
 import { AbeyancePlugin } from 'abeyance/worker';
+import { bundleWorkflows } from './bundle-workflows';
+
+// What the plugin preloads where a worker bundles by itself.
+const PRELOADED = ['zod', 'abeyance', 'abeyance/workflow'];
 
 // An open run may have pages of history over gRPC's default limit.
 const CHANNEL = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
@@ -50,6 +55,7 @@ export function testServer(): {
  * Gives a test file the real server: connects before its tests, and after them replays every history they made.
  *
  * `dependencies` is called once, when the worker is first made. `silent` keeps errors that a test provokes out of the log.
+ * `workflows` is a workflows file of the test's own, where it needs more graphs than all tests share.
  * `plugins` go beside ours, and `worker` over its other options; replays are given both.
  */
 export function onServer(
@@ -66,6 +72,7 @@ export function onServer(
 
 interface Options {
   readonly silent?: boolean;
+  readonly workflows?: string;
   readonly dataConverter?: DataConverter;
   readonly plugins?: readonly WorkerPlugin[];
   /** Called whenever a worker is made. */
@@ -80,6 +87,7 @@ class Serving implements OnServer {
   private worker: { readonly worker: Worker; readonly done: Promise<void> } | undefined;
   private readonly handedOut = new Set<string>();
   private readonly plugin: () => AbeyancePlugin;
+  private workflowBundle!: WorkflowBundleOption;
 
   constructor(
     readonly taskQueue: string,
@@ -97,7 +105,10 @@ class Serving implements OnServer {
   }
 
   async open(): Promise<void> {
-    const { address, namespace } = testServer();
+    const { address, namespace, bundle } = testServer();
+    this.workflowBundle = this.options.workflows
+      ? { code: await bundleWorkflows(this.options.workflows, { preloadModules: PRELOADED }) }
+      : { codePath: bundle };
     this.connection = await Connection.connect({ address, channelArgs: CHANNEL });
     this.native = await NativeConnection.connect({ address });
     this.client = new Client({ connection: this.connection, namespace, dataConverter: this.options.dataConverter });
@@ -106,12 +117,12 @@ class Serving implements OnServer {
   }
 
   async startWorker(): Promise<void> {
-    const { namespace, bundle } = testServer();
+    const { namespace } = testServer();
     const worker = await Worker.create({
       connection: this.native,
       namespace,
       taskQueue: this.taskQueue,
-      workflowBundle: { codePath: bundle },
+      workflowBundle: this.workflowBundle,
       plugins: [this.plugin(), ...(this.options.plugins ?? [])],
       dataConverter: this.options.dataConverter,
       shutdownGraceTime: '1s',
@@ -162,7 +173,7 @@ class Serving implements OnServer {
 
   private async replayAll(): Promise<void> {
     const { dataConverter, plugins = [], worker } = this.options;
-    const workflowBundle = worker?.().workflowBundle ?? { codePath: testServer().bundle };
+    const workflowBundle = worker?.().workflowBundle ?? this.workflowBundle;
     const replays = Worker.runReplayHistories(
       { workflowBundle, dataConverter, plugins: [...plugins] },
       this.histories(),

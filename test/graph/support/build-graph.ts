@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { END, ReducedValue, START, StateGraph, StateSchema, type CompiledGraph } from 'abeyance';
+import { END, ReducedValue, START, StateGraph, StateSchema, type CompiledGraph, type CompileOptions } from 'abeyance';
 
 /** A graph whose types do not matter to the test. */
 export type TestGraph = CompiledGraph<string, any, any>;
@@ -16,6 +16,7 @@ export interface GraphPlan {
   readonly edges?: readonly (readonly [from: string | readonly string[], to: string])[];
   readonly routers?: readonly (readonly [from: string, router: (state: any) => any, ends?: readonly string[]])[];
   readonly recursionLimit?: number;
+  readonly activity?: CompileOptions<string>['activity'];
 }
 
 /** A list that every write is appended to: shows who wrote, and in which order. */

@@ -1,0 +1,79 @@
+import type { GraphRunner } from 'abeyance';
+import { catalogue } from './catalogue';
+import type { ConformanceCase } from './conformance-case';
+import { Stage } from './stage';
+
+/** Where cases are played. */
+export interface Driver {
+  readonly name: string;
+  /** Called when the tests begin. */
+  readonly graphs: () => GraphRunner;
+  /** A thread id that nobody else uses. */
+  readonly threadId: (name: string) => string;
+  /** How many cases are played at a time. */
+  readonly atOnce: number;
+}
+
+type Outcome = { readonly id: string; readonly failure?: { readonly thrown: unknown } };
+
+/** Plays every case of the catalogue on a driver, and makes a test of each; at the end it says how many there were. */
+export function playAll(driver: Driver): void {
+  const outcomes = new Map<string, Outcome>();
+  let playing: Promise<Outcome>[] = [];
+
+  beforeAll(() => {
+    const free = slots(driver.atOnce);
+    playing = catalogue.map((one) => free(() => play(driver, one)));
+  });
+
+  it.each(catalogue.map(({ id }, index) => [id, index] as const))('%s', async (_, index) => {
+    const outcome = (await playing[index]) as Outcome;
+    outcomes.set(outcome.id, outcome);
+    if (outcome.failure) throw outcome.failure.thrown;
+  });
+
+  it(`every case of the catalogue was played on ${driver.name}, none twice`, () => {
+    expect([...outcomes.keys()].sort()).toEqual(catalogue.map(({ id }) => id).sort());
+  });
+
+  afterAll(() => {
+    const passed = [...outcomes.values()].filter(({ failure }) => failure === undefined).length;
+    process.stdout.write(`conformance (${driver.name}): ${outcomes.size} cases, ${passed} passed\n`);
+  });
+}
+
+// A case that hangs fails, and the others are played all the same.
+const LONGEST = 60_000;
+
+async function play({ graphs, threadId }: Driver, { id, scene, play }: ConformanceCase): Promise<Outcome> {
+  try {
+    await inTime(play(new Stage(graphs(), scene, threadId(scene.name))));
+    return { id };
+  } catch (thrown) {
+    return { id, failure: { thrown } };
+  }
+}
+
+function inTime(playing: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the case has not ended within ${LONGEST / 1000} s`)), LONGEST);
+    playing.then(resolve, reject).finally(() => clearTimeout(late));
+  });
+}
+
+/** Runs what it is given as soon as fewer than so many others run. */
+function slots(limit: number): <T>(run: () => Promise<T>) => Promise<T> {
+  let taken = 0;
+  const queue: (() => void)[] = [];
+  return async (run) => {
+    if (taken === limit) await new Promise<void>((resolve) => queue.push(resolve));
+    else taken += 1;
+    try {
+      return await run();
+    } finally {
+      const next = queue.shift();
+      if (next) next();
+      else taken -= 1;
+    }
+  };
+}

@@ -1,0 +1,93 @@
+import { Command, type GraphRunner, type GraphThread, type RunOptions, type StateSnapshot } from 'abeyance';
+import type { TestGraph } from '../graph/support/build-graph';
+import { latchesOf, notesOf } from './backstage';
+import type { Scene } from './scene';
+
+/** What a run gave back. */
+export type Values = Record<string, any>;
+
+/** One thread of a scene's graph on one driver: what a case is played on. */
+export class Stage {
+  readonly graph: TestGraph;
+  readonly latches: ReturnType<typeof latchesOf>;
+
+  constructor(
+    readonly graphs: GraphRunner,
+    scene: Scene,
+    readonly threadId: string,
+  ) {
+    this.graph = scene.graph();
+    this.latches = latchesOf(threadId);
+  }
+
+  /** Starts a run and waits for its first stop. */
+  invoke(input: object = {}, options: RunOptions = {}): Promise<Values> {
+    return this.graphs.invoke(this.graph, input, { threadId: this.threadId, ...options });
+  }
+
+  start(input: object = {}, options: RunOptions = {}): Promise<GraphThread> {
+    return this.graphs.start(this.graph, input, { threadId: this.threadId, ...options });
+  }
+
+  /** Answers by a command, as a LangGraph program does. */
+  command(resume: unknown): Promise<Values> {
+    return this.graphs.invoke(this.graph, new Command({ resume }), { threadId: this.threadId });
+  }
+
+  thread(): GraphThread {
+    return this.graphs.thread(this.graph, this.threadId);
+  }
+
+  /** Answers and waits for the next stop. */
+  async resume(value: unknown, options: object = {}): Promise<Values> {
+    await this.thread().resume(value, options);
+    return this.stop();
+  }
+
+  async approve(options: object = {}): Promise<Values> {
+    await this.thread().approve(options);
+    return this.stop();
+  }
+
+  async deny(options: object = {}): Promise<Values> {
+    await this.thread().deny(options);
+    return this.stop();
+  }
+
+  stop(): Promise<Values> {
+    return this.thread().untilStopped();
+  }
+
+  state(): Promise<StateSnapshot<any>> {
+    return this.thread().getState();
+  }
+
+  /** The ids of the open questions. */
+  async open(): Promise<string[]> {
+    return (await this.state()).interrupts.map(({ id }) => id);
+  }
+
+  /** What became of each decision: type and verdict, with the code where it was refused. */
+  async verdicts(): Promise<string[]> {
+    const decisions = await this.thread().decisions();
+    return decisions.map(({ decision, verdict }) =>
+      [decision.type, verdict.kind, ...(verdict.kind === 'refused' ? [verdict.code] : [])].join(' '),
+    );
+  }
+
+  /** What the bodies wrote down, in order. */
+  notes(): readonly string[] {
+    return notesOf(this.threadId);
+  }
+}
+
+/** What a call was refused with; throws where it was not refused. */
+export async function refusal(call: () => unknown): Promise<any> {
+  let result: unknown;
+  try {
+    result = await call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error(`nothing was refused: ${JSON.stringify(result)}`);
+}
