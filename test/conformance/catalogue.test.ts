@@ -15,7 +15,7 @@ it('every scene has a name of its own, which begins with its file’s', () => {
   }
 });
 
-it('every line of the law has cases, but what is told when a worker starts', () => {
+it('every line of the law has cases', () => {
   const lines = Array.from({ length: 13 }, (_, index) => `law ${index + 1}`);
   const rules = new Set<string>(catalogue.map(({ rule }) => rule));
   expect(lines.filter((line) => !rules.has(line))).toEqual([]);
