@@ -174,19 +174,21 @@ export class GraphRun {
    * Whoever waits for a stop is told to ask the next run; decisions that still come in are judged here and taken along.
    */
   private async rollOver(engine: GraphEngine): Promise<void> {
-    if (!this.canBeCarried(engine)) return this.budget.postpone();
+    if (!this.fits(this.carry(engine))) return this.budget.postpone();
     this.rolling = true;
+    let judged = 0;
     while (!this.inbox.isEmpty || !allHandlersFinished()) {
       await condition(() => !this.inbox.isEmpty || allHandlersFinished());
-      this.inbox.drain((decision) => this.judge(engine, decision));
+      judged += this.inbox.drain((decision) => this.judge(engine, decision));
     }
     this.rolling = false;
-    if (!this.canBeCarried(engine)) return this.budget.postpone();
-    await makeContinueAsNewFunc(this.open.handedOver(viewOf(engine)))({}, this.carry(engine));
+    const carry = this.carry(engine);
+    if (judged > 0 && !this.fits(carry)) return this.budget.postpone();
+    await makeContinueAsNewFunc(this.open.handedOver(viewOf(engine)))({}, carry);
   }
 
-  private canBeCarried(engine: GraphEngine): boolean {
-    return this.options.externalStorage === true || fitsOnePayload(this.carry(engine));
+  private fits(carry: Carry): boolean {
+    return this.options.externalStorage === true || fitsOnePayload(carry);
   }
 
   private carry(engine: GraphEngine): Carry {

@@ -18,10 +18,11 @@ export class Inbox {
     return new Promise((settle) => this.items.push({ decision, settle }));
   }
 
-  /** Judges everything that is in, in the order it came. */
-  drain(judge: (decision: Decision) => Verdict): void {
+  /** Judges everything that is in, in the order it came; gives how many there were. */
+  drain(judge: (decision: Decision) => Verdict): number {
     const items = this.items;
     this.items = [];
     for (const { decision, settle } of items) settle(judge(decision));
+    return items.length;
   }
 }
