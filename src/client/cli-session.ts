@@ -5,6 +5,7 @@ import {
   ServiceError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type ConnectionOptions,
+  type WorkflowHandle,
 } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
@@ -21,6 +22,9 @@ import type { ListedThread, ThreadFilter } from './cli-threads';
 import { askRun, lookUp, type ThreadFacts } from './read-thread';
 import { ServerThread } from './server-thread';
 import { RunStarter, type RunRequest } from './start-run';
+import { isNotRunning } from './temporal-errors';
+
+type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
 const DEFAULT_ADDRESS = 'localhost:7233';
 
@@ -75,18 +79,32 @@ export class Session {
     return askRun(this.client, facts, graphQuery);
   }
 
-  /** The histories of all runs of a thread, or of one. */
+  /** The histories of all runs of a thread, as far as the server still has them, or of one. */
   async historiesOf(threadId: string, runId: string | undefined): Promise<readonly HistoryInput[]> {
     const newest = await this.lookUp(threadId, runId);
-    // The server's list lags, and holds the runs before; the newest is known for sure.
+    if (runId !== undefined) return [await this.client.workflow.getHandle(threadId, runId).fetchHistory()];
+    // The server's list lags: the newest is known for sure, and names the one that rolled over into it.
     const runs = new Set([newest.runId]);
-    if (runId === undefined) {
-      for await (const run of this.client.workflow.list({ query: `WorkflowId = ${quoted(threadId)}` }))
-        runs.add(run.runId);
-    }
+    for await (const run of this.client.workflow.list({ query: `WorkflowId = ${quoted(threadId)}` }))
+      runs.add(run.runId);
     const histories: HistoryInput[] = [];
-    for (const run of runs) histories.push(await this.client.workflow.getHandle(threadId, run).fetchHistory());
+    for (const run of runs) {
+      const history = await this.historyOf(threadId, run);
+      if (!history) continue;
+      histories.push(history);
+      const before = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+      if (before) runs.add(before);
+    }
     return histories;
+  }
+
+  private async historyOf(threadId: string, runId: string): Promise<History | undefined> {
+    try {
+      return await this.client.workflow.getHandle(threadId, runId).fetchHistory();
+    } catch (error) {
+      if (isNotRunning(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Sends a decision, which a worker has to take. @throws {CliError} `THREAD_UNREACHABLE` when none did in time. */

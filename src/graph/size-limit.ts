@@ -7,7 +7,8 @@ export const MAX_PAYLOAD_BYTES = 1_800_000;
 export function bytesOf(value: unknown): number {
   const text = JSON.stringify(value) ?? '';
   let bytes = text.length;
-  // Counted, since encoding takes longer than all else that is done with a large state.
+  // Counted, since encoding would take longer than all else that is done with a large state.
+  if (!/[\u0080-\uffff]/.test(text)) return bytes;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     if (unit > 0x7f) bytes += unit < 0x800 || isHalfOfPair(unit) ? 1 : 2;

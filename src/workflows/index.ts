@@ -5,7 +5,6 @@
  */
 export type { RolledOver, RunView, Stop } from '../graph/run-view';
 export type { Carry } from './carry';
-export type { GraphWorkflowOptions } from './graph-run';
 export { graphWorkflow } from './graph-workflow';
 export type { HistoryLimits } from './history-budget';
 export {
@@ -23,4 +22,5 @@ export {
   type Expected,
   type Waiting,
 } from './messages';
+export type { GraphWorkflowOptions } from './workflow-options';
 export { MEMO_KEY, statusAttribute, waitingForAttribute, type PublishedView } from './pending-in-the-open';
