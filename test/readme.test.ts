@@ -8,10 +8,12 @@ const ROOT = join(__dirname, '..');
 // Inside the repository, so that the package finds itself by name.
 const DIRECTORY = join(__dirname, '.readme');
 
-/** The README's code, by the file name in its first line. */
+const PAGES = ['README.md', 'docs/operations.md'];
+
+/** The code of the pages, by the file name in its first line. */
 function snippets(): ReadonlyMap<string, string> {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const blocks = [...readme.matchAll(/```ts\n\/\/ ([\w.-]+)\n([\s\S]*?)```/g)];
+  const text = PAGES.map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n');
+  const blocks = [...text.matchAll(/```ts\n\/\/ ([\w.-]+)\n([\s\S]*?)```/g)];
   return new Map(blocks.map(([, name, code]) => [name as string, code as string]));
 }
 
@@ -22,7 +24,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(DIRECTORY, { recursive: true, force: true }));
 
-it('shows a graph, its workflow, nodes, worker, client, an agent and a test', () => {
+it('shows a graph, its workflow, nodes, worker, client, an agent, a test and an external storage', () => {
   expect([...snippets().keys()].sort()).toEqual([
     'agent-worker.ts',
     'agent.ts',
@@ -31,6 +33,8 @@ it('shows a graph, its workflow, nodes, worker, client, an agent and a test', ()
     'nodes.ts',
     'order.test.ts',
     'start.ts',
+    'storage.ts',
+    'stored-orders.ts',
     'worker.ts',
     'workflows.ts',
   ]);
