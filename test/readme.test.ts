@@ -8,10 +8,12 @@ const ROOT = join(__dirname, '..');
 // Inside the repository, so that the package finds itself by name.
 const DIRECTORY = join(__dirname, '.readme');
 
-/** The code of the README and of the page on operations, by the file name in its first line. */
+const PAGES = ['README.md', 'docs/operations.md'];
+
+/** The code of the pages, by the file name in its first line. */
 function snippets(): ReadonlyMap<string, string> {
-  const pages = ['README.md', 'docs/operations.md'].map((page) => readFileSync(join(ROOT, page), 'utf8'));
-  const blocks = [...pages.join('\n').matchAll(/```ts\n\/\/ ([\w.-]+)\n([\s\S]*?)```/g)];
+  const text = PAGES.map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n');
+  const blocks = [...text.matchAll(/```ts\n\/\/ ([\w.-]+)\n([\s\S]*?)```/g)];
   return new Map(blocks.map(([, name, code]) => [name as string, code as string]));
 }
 
@@ -22,7 +24,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(DIRECTORY, { recursive: true, force: true }));
 
-it('shows a graph, its workflow, nodes, worker, client, an agent, a test and telemetry', () => {
+it('shows a graph, its workflow, nodes, worker, client, an agent, a test, an external storage and telemetry', () => {
   expect([...snippets().keys()].sort()).toEqual([
     'agent-worker.ts',
     'agent.ts',
@@ -32,6 +34,8 @@ it('shows a graph, its workflow, nodes, worker, client, an agent, a test and tel
     'nodes.ts',
     'order.test.ts',
     'start.ts',
+    'storage.ts',
+    'stored-orders.ts',
     'telemetry.ts',
     'traced-client.ts',
     'traced-worker.ts',

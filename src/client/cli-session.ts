@@ -76,7 +76,7 @@ export class Session {
     return askRun(this.client, facts, graphQuery);
   }
 
-  /** The histories of all runs of a thread, or of one. */
+  /** The histories of all runs of a thread, as far as the server still has them, or of one. */
   async historiesOf(threadId: string, runId: string | undefined): Promise<readonly HistoryInput[]> {
     return readHistories(this.client, threadId, runId);
   }

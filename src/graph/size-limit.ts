@@ -5,7 +5,20 @@ export const MAX_PAYLOAD_BYTES = 1_800_000;
 
 /** How many bytes a value takes as JSON. */
 export function bytesOf(value: unknown): number {
-  return new TextEncoder().encode(JSON.stringify(value) ?? '').length;
+  const text = JSON.stringify(value) ?? '';
+  let bytes = text.length;
+  // Counted, since encoding would take longer than all else that is done with a large state.
+  if (!/[\u0080-\uffff]/.test(text)) return bytes;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x7f) bytes += unit < 0x800 || isHalfOfPair(unit) ? 1 : 2;
+  }
+  return bytes;
+}
+
+// A pair makes four bytes, and JSON has no half of one by itself.
+function isHalfOfPair(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
 }
 
 /** A number of bytes as a person reads it. */

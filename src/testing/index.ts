@@ -13,4 +13,11 @@ export {
   type OpenAiServerOptions,
 } from './openai-server';
 export { ScriptEndedError, scriptedModel, type ScriptedReply, type ScriptedTurn } from './scripted-model';
-export { recordHistory, replayHistories, type RecordedHistory, type ReplayResult } from './histories';
+export {
+  recordHistory,
+  recordThread,
+  replayHistories,
+  type RecordedHistory,
+  type RecordedThread,
+  type ReplayResult,
+} from './histories';

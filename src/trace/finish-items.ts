@@ -7,7 +7,7 @@ export function finished(runs: readonly Run[]): readonly Run[] {
   let turns = 0;
   const numbered = (item: Item): Item => (item.kind === 'turn' ? ({ ...item, number: ++turns } satisfies Turn) : item);
   return runs.map((run, index) => {
-    const approvals = approvalsIn(run.stops);
+    const approvals = approvalsIn(chainTo(runs, index).flatMap((one) => one.stops));
     return {
       ...run,
       number: index + 1,
@@ -18,6 +18,12 @@ export function finished(runs: readonly Run[]): readonly Run[] {
       })),
     };
   });
+}
+
+/** A run with those that rolled over into it: a call may be approved in one and made in another. */
+function chainTo(runs: readonly Run[], index: number): readonly Run[] {
+  const first = runs.slice(0, index + 1).findLastIndex(({ previousRunId }) => previousRunId === undefined);
+  return runs.slice(Math.max(0, first), index + 1);
 }
 
 /** The gates’ answered questions by the key they were asked under, `call:<tool call id>`. */

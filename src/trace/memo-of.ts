@@ -21,10 +21,10 @@ export interface Standing {
 
 const MEMO_KEY = 'abeyance';
 
-/** What a run published with this event, if it is one by which it does. */
+/** What a run published with this event, or took over with its first, if it is one by which it does. */
 export function memoIn({ kind, attributes }: HistoryEvent): Standing | 'unreadable' | undefined {
-  if (kind !== 'workflowPropertiesModified') return undefined;
-  const { fields } = objectOf(attributes.upsertedMemo);
+  if (kind !== 'workflowPropertiesModified' && kind !== 'workflowExecutionStarted') return undefined;
+  const { fields } = objectOf(kind === 'workflowExecutionStarted' ? attributes.memo : attributes.upsertedMemo);
   const field = objectOf(fields)[MEMO_KEY];
   if (field === undefined) return undefined;
   const memo = jsonOf(recordedOf(field));

@@ -1,3 +1,4 @@
+import type { HistoryEvent } from './history-event';
 import { jsonOf } from './payload';
 import type { RunReader } from './read-run';
 import type { Item } from './item';
@@ -30,7 +31,7 @@ function missing(message: string): Note {
 
 function notesOfReader({ run: { runId, events }, fold, unknown }: RunReader): readonly Note[] {
   const kinds = [...unknown].map(([kind, count]) => `${kind} (${count})`).join(', ');
-  const failed = events.filter(({ kind }) => kind === 'workflowTaskFailed').length;
+  const failed = events.filter((event) => event.kind === 'workflowTaskFailed' && !isHousekeeping(event)).length;
   const notes: readonly [Note['kind'], string | false][] = [
     ['unknown-events', kinds !== '' && `Events that this version does not know: ${kinds}.`],
     ['task-failed', failed > 0 && `Workflow tasks that failed and ran again: ${failed}. The worker’s log says why.`],
@@ -39,9 +40,15 @@ function notesOfReader({ run: { runId, events }, fold, unknown }: RunReader): re
   return notes.flatMap(([kind, message]) => (message === false ? [] : [{ kind, message, runId }]));
 }
 
+// The server's own: a message came in just as the run ended or rolled over, so the task is simply done again.
+function isHousekeeping({ attributes: { cause } }: HistoryEvent): boolean {
+  return cause === 1 || cause === 'WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND';
+}
+
 function encodedIn({ runId, input, stops }: Run): readonly Note[] {
   const isEncoded = input.kind === 'encoded' || stops.some(({ items }) => items.some(hasEncoded));
-  const message = 'Payloads of this run are encoded. Undo their codec with decodeHistory to see them.';
+  const message =
+    'Payloads of this run are encoded. Undo their codec with decodeHistory to see them; what an external storage holds is not read.';
   return isEncoded ? [{ kind: 'encoded', message, runId }] : [];
 }
 

@@ -26,6 +26,7 @@ export function recordedOf(value: unknown): Recorded {
   if (encoding === undefined) return value === undefined ? NULL : decodedBefore(value);
   const bytes = bytesOf((value as Loose).data);
   if (encoding === 'binary/null') return NULL;
+  if (isStoredElsewhere(value as Loose)) return { kind: 'encoded', encoding: 'external storage', bytes: bytes.length };
   if (encoding.startsWith('json/')) {
     try {
       return { kind: 'json', value: pruned(JSON.parse(utf8.decode(bytes)) as Json) };
@@ -34,6 +35,12 @@ export function recordedOf(value: unknown): Recorded {
     }
   }
   return { kind: 'encoded', encoding, bytes: bytes.length };
+}
+
+// What the SDK's external storage leaves in the payload's place.
+function isStoredElsewhere({ metadata }: Loose): boolean {
+  const type = objectOf(metadata).messageType;
+  return type !== undefined && utf8.decode(bytesOf(type)) === 'temporal.api.sdk.v1.ExternalStorageReference';
 }
 
 /** The JSON of a recorded value, where it is readable. */

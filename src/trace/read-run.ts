@@ -1,4 +1,5 @@
 import type { AnyGraph } from '../graph/compiled-graph';
+import { OMITTED } from '../graph/run-view';
 import { closesActivity, type ActivityEvents } from './activity-events';
 import { activityItemOf, answersOf } from './activity-item';
 import { otherEntriesOf, type OtherEntries } from './other-entries';
@@ -84,10 +85,20 @@ export class RunReader {
     else if (closesActivity(event)) this.closed(event);
     else if (messageIn(event)) this.message(event);
     else if (event.kind === 'workflowPropertiesModified') this.published(event);
+    else if (event.kind === 'workflowExecutionStarted') this.tookOver(event);
     else if (event.kind === 'workflowTaskScheduled') this.pauseIfStill();
     else if (event.kind === 'workflowTaskCompleted') this.completedTask(event);
     else if (event.kind in ENDS) this.end(event);
     else if (!this.others.known.has(event.kind)) this.unknown.set(event.kind, (this.unknown.get(event.kind) ?? 0) + 1);
+  }
+
+  /** A run that goes on from another begins where that one stood. */
+  private tookOver(event: HistoryEvent): void {
+    const standing = event.attributes.continuedExecutionRunId ? memoIn(event) : undefined;
+    if (standing === undefined || standing === 'unreadable') return;
+    this.standing = standing;
+    this.current.add(...this.desk.publish(standing.questions, event.at, ''));
+    if (standing.isWaiting) this.pause(event.at, standing);
   }
 
   private completedTask(event: HistoryEvent): void {
@@ -216,7 +227,8 @@ export class RunReader {
     if (rolls) return;
     const view = this.fold?.views.get(this.lastTask);
     if (how === 'done' || view) {
-      const result = how === 'done' ? firstPayload(event.attributes.result) : undefined;
+      const given = how === 'done' ? firstPayload(event.attributes.result) : undefined;
+      const result = given && OMITTED in objectOf(jsonOf(given)) ? undefined : given;
       this.current.checkpoint = checkpointAt({
         run: this.run,
         index: this.index,

@@ -6,7 +6,6 @@ import {
   ContinueAsNew,
   isCancellation,
   log,
-  makeContinueAsNewFunc,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AnyGraph } from '../graph/compiled-graph';
@@ -19,27 +18,17 @@ import type { Outcome } from '../graph/outcome';
 import { EMPTY_VIEW, OMITTED, sendable, viewOf, type RolledOver, type RunView, type Stop } from '../graph/run-view';
 import { bytesOf, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
 import type { Channels } from '../graph/state-schema';
-import { carryOf, fitsOnePayload, historyTooLarge, type Carry } from './carry';
-import { toFailure, toNodeFailure, toRunFailure } from './failures';
+import type { Carry } from './carry';
 import { ExpiryTimer } from './expiry-timer';
-import { HistoryBudget, type HistoryLimits } from './history-budget';
+import { toFailure, toNodeFailure, toRunFailure } from './failures';
 import { Inbox, type Desk } from './inbox';
 import type { SnapshotReply } from './messages';
 import { PendingInTheOpen, type RunEnd } from './pending-in-the-open';
+import { RollOver } from './roll-over';
 import { runTask } from './run-task';
 import { TaskAllowance } from './task-allowance';
 import { turn } from './turn';
-
-/** How a graph runs as a workflow. */
-export interface GraphWorkflowOptions {
-  /** Rolls over, with continue-as-new, after so much history; default only when the server suggests it. */
-  readonly continueAsNewAfter?: HistoryLimits;
-  /**
-   * Large payloads are stored elsewhere: lifts the limits on what a state, a result or an answer may take. Only for runs
-   * whose workers and clients all have an `ExternalStorage` in their data converter.
-   */
-  readonly externalStorage?: boolean;
-}
+import type { GraphWorkflowOptions } from './workflow-options';
 
 /** The end of a task that ran elsewhere, on its way into the engine. */
 type Arrival = {
@@ -51,14 +40,13 @@ type Arrival = {
 /** One run of a graph as a workflow: drives the engine with activity results and decisions until it ends. */
 export class GraphRun {
   private stop: Stop | undefined;
-  private rolling = false;
   private engine: GraphEngine | undefined;
   private arrivals: Arrival[] = [];
   private readonly backlog: Dispatch[] = [];
   private readonly allowance: TaskAllowance;
-  private readonly budget: HistoryBudget;
+  private readonly rollOver: RollOver;
   private readonly inbox = new Inbox();
-  private unreadable: DecisionRecord[] = [];
+  private readonly unreadable: DecisionRecord[] = [];
   private readonly expiry = new ExpiryTimer();
   private readonly open: PendingInTheOpen;
   private carried: Partial<RunView> = {};
@@ -70,13 +58,16 @@ export class GraphRun {
     private readonly options: GraphWorkflowOptions = {},
   ) {
     this.open = new PendingInTheOpen(graph);
-    this.budget = new HistoryBudget(options.continueAsNewAfter);
     this.allowance = new TaskAllowance(options.externalStorage);
+    const { open, inbox, unreadable } = this;
+    const desk = (engine: GraphEngine): Desk => this.desk(engine);
+    const idempotencyRun = (): string | undefined => this.idempotencyRun;
+    this.rollOver = new RollOver({ options, open, inbox, desk, unreadable, idempotencyRun });
   }
 
   /** Where the run stands still, or that it rolls over; undefined while it moves. Whoever waits for a stop watches this. */
   get reached(): Stop | RolledOver | undefined {
-    return this.rolling ? { kind: 'rolled' } : this.stop;
+    return this.rollOver.isUnderWay ? { kind: 'rolled' } : this.stop;
   }
 
   view(): RunView {
@@ -123,7 +114,7 @@ export class GraphRun {
     // A run that fails on its input must leave what it was given to the thread's next.
     const { snapshot, values = snapshot?.channels ?? {}, step = snapshot?.step ?? 0 } = carry ?? {};
     this.carried = { values, step };
-    this.unreadable = [...(carry?.unreadable ?? [])];
+    this.unreadable.unshift(...(carry?.unreadable ?? []));
     this.idempotencyRun = carry?.idempotencyRun;
     try {
       this.checkName();
@@ -159,10 +150,8 @@ export class GraphRun {
 
   private async drive(engine: GraphEngine): Promise<void> {
     for (;;) {
-      if (this.canRollOver && this.inbox.isEmpty) await this.rollOver(engine);
-      if (this.budget.isExhausted) throw this.tooLarge(engine);
-      // Once it is time to roll over, nothing new is begun, so that a run whose tasks overlap comes to rest as well.
-      this.runReady(engine, this.budget.isDue);
+      await this.makeRoom(engine);
+      this.runReady(engine);
       if (engine.status === 'done') return;
       this.expiry.watch(engine.nextExpiry(), now());
       if (this.arrivals.length === 0 && this.inbox.isEmpty) this.rest(engine);
@@ -172,7 +161,7 @@ export class GraphRun {
           !this.inbox.isEmpty ||
           this.expiry.passed !== undefined ||
           this.canRollOver ||
-          this.budget.isExhausted,
+          this.rollOver.isOverdue,
       );
       await turn();
       // Decisions are judged only in a turn that brought no results, for they may have overtaken one.
@@ -183,8 +172,10 @@ export class GraphRun {
   }
 
   // A workflow-side body may settle at once and make the next task ready, hence the loop. What does not fit into this
-  // workflow task waits for the next, which the end of a task that did fit will bring.
-  private runReady(engine: GraphEngine, onlyHere: boolean): void {
+  // workflow task waits for the next, which the end of a task that did fit will bring. Once it is time to roll over,
+  // nothing is begun elsewhere, so that a run whose tasks overlap comes to rest as well.
+  private runReady(engine: GraphEngine): void {
+    const onlyHere = this.rollOver.isDue;
     for (let ready = engine.take(); ready.length > 0; ready = engine.take()) this.backlog.push(...ready);
     for (;;) {
       const next = onlyHere ? this.backlog.findIndex(({ definition }) => definition.kind === 'workflow') : 0;
@@ -200,38 +191,15 @@ export class GraphRun {
     return this.idempotencyRun ?? workflowInfo().firstExecutionRunId.slice(0, 8);
   }
 
+  // Decisions that are in are judged first, after what this turn makes ready in workflow code, as in any other turn.
+  private async makeRoom(engine: GraphEngine): Promise<void> {
+    if (engine.status === 'done') return;
+    if (this.canRollOver && this.inbox.isEmpty) await this.rollOver.attempt(engine);
+    if (this.rollOver.isOverdue) throw this.rollOver.tooLarge(engine);
+  }
+
   private get canRollOver(): boolean {
-    return this.allowance.inFlight === 0 && this.budget.isDue;
-  }
-
-  /**
-   * Goes on as the thread's next run, or returns where what it holds is too much to be taken over.
-   *
-   * Whoever waits for a stop is told to ask the next run; decisions that still come in are judged here and taken along.
-   */
-  private async rollOver(engine: GraphEngine): Promise<void> {
-    if (!this.canBeCarried(engine)) return this.budget.postpone();
-    this.rolling = true;
-    while (!this.inbox.isEmpty || !allHandlersFinished()) {
-      await condition(() => !this.inbox.isEmpty || allHandlersFinished());
-      this.inbox.drain(this.desk(engine));
-    }
-    this.rolling = false;
-    if (!this.canBeCarried(engine)) return this.budget.postpone();
-    await makeContinueAsNewFunc(this.open.handedOver(viewOf(engine)))({}, this.carry(engine));
-  }
-
-  private canBeCarried(engine: GraphEngine): boolean {
-    return this.options.externalStorage === true || fitsOnePayload(this.carry(engine));
-  }
-
-  private carry(engine: GraphEngine): Carry {
-    return carryOf(engine.snapshot(), this.unreadable, this.idempotencyRun);
-  }
-
-  private tooLarge(engine: GraphEngine): Error {
-    const { historySize, historyLength } = workflowInfo();
-    return historyTooLarge(this.graph.name, historySize, historyLength, this.carry(engine));
+    return this.allowance.inFlight === 0 && this.rollOver.isDue;
   }
 
   private run(engine: GraphEngine, dispatch: Dispatch): void {

@@ -5,9 +5,9 @@ import type { NodeMap } from '../graph/state-graph';
 import type { Channels, Fields, UpdateOf } from '../graph/state-schema';
 import { openDoors } from './doors';
 import type { Carry } from './carry';
-import { checkWorkflowOptions } from './check-workflow-options';
-import { GraphRun, type GraphWorkflowOptions } from './graph-run';
+import { GraphRun } from './graph-run';
 import { GRAPH_OF_WORKFLOW } from './graph-of-workflow';
+import { checkWorkflowOptions, type GraphWorkflowOptions } from './workflow-options';
 
 /**
  * Turns a compiled graph into the workflow that runs it. Export it under the graph's own name.

@@ -35,8 +35,8 @@ export class Inbox {
     return new Promise((settle, refuse) => this.items.push({ kind: 'edit', edit, settle, refuse }));
   }
 
-  /** Hands over everything that is in, in the order it came. */
-  drain(desk: Desk): void {
+  /** Hands over everything that is in, in the order it came; gives how many there were. */
+  drain(desk: Desk): number {
     const items = this.items;
     this.items = [];
     for (const item of items) {
@@ -56,5 +56,6 @@ export class Inbox {
           item satisfies never;
       }
     }
+    return items.length;
   }
 }

@@ -5,7 +5,6 @@
  */
 export type { RolledOver, RunView, Stop } from '../graph/run-view';
 export type { Carry } from './carry';
-export type { GraphWorkflowOptions } from './graph-run';
 export { graphWorkflow } from './graph-workflow';
 export type { HistoryLimits } from './history-budget';
 export {
@@ -27,4 +26,5 @@ export {
   type RespondPayload,
   type Waiting,
 } from './messages';
+export type { GraphWorkflowOptions } from './workflow-options';
 export { MEMO_KEY, statusAttribute, waitingForAttribute, type PublishedView } from './pending-in-the-open';

@@ -10,7 +10,7 @@ import { digestOf } from '../graph/digest';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { DEFAULT_ACTIONS, type Question } from '../graph/question';
 import { withoutContent, type RunView } from '../graph/run-view';
-import { bytesOf } from '../graph/size-limit';
+import { bytesOf, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
 
 /** `running`, `waiting` while a question is open, and at the end `done`, `failed` or `cancelled`. */
 export const statusAttribute = defineSearchAttributeKey('AbeyanceStatus', 'KEYWORD');
@@ -34,7 +34,7 @@ export interface PublishedView extends Omit<RunView, 'values' | 'tasks' | 'statu
   readonly status: RunView['status'] | RunEnd;
   readonly graph: string;
   readonly fingerprint: string;
-  /** The values, where they are small; else only their digest. */
+  /** The values, where they are small; else only their digest, and not even that where they are very large. */
   readonly values?: RunView['values'];
   readonly valuesDigest?: string;
 }
@@ -87,14 +87,15 @@ export class PendingInTheOpen {
   private publishedView({ values, tasks: _, ...view }: RunView, end: RunEnd | undefined): PublishedView {
     const { name, fingerprint } = this.graph;
     const questions = bytesOf(view.questions) <= MAX_QUESTIONS ? view.questions : view.questions.map(withoutContent);
-    const small = bytesOf(values) <= MAX_VALUES;
+    const bytes = bytesOf(values);
     return {
       graph: name,
       fingerprint,
       ...view,
       status: end ?? view.status,
       questions,
-      ...(small ? { values } : { valuesDigest: digestOf(values) }),
+      ...(bytes <= MAX_VALUES && { values }),
+      ...(bytes > MAX_VALUES && bytes <= MAX_PAYLOAD_BYTES && { valuesDigest: digestOf(values) }),
     };
   }
 }

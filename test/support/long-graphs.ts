@@ -89,8 +89,8 @@ export const hoard = hoarding('hoard', ['at']);
 /** The same with a node that reads everything. */
 export const hoard_read = hoarding('hoard_read');
 
-/** The same again, where large payloads are stored elsewhere. */
-export const hoard_stored = hoarding('hoard_stored');
+/** As the first, where large payloads are stored elsewhere. */
+export const hoard_stored = hoarding('hoard_stored', ['at']);
 
 /** Writes two large keys in turn, so that the history grows and what would be carried stays too large. */
 export const overgrown = new StateGraph(

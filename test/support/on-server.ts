@@ -66,7 +66,8 @@ export function onServer(
   beforeAll(() => quiet(silent));
   const serving = new Serving(taskQueue, dependencies, options);
   beforeAll(() => serving.open());
-  afterAll(() => serving.close());
+  // Long histories take their time to replay.
+  afterAll(() => serving.close(), 120_000);
   return serving;
 }
 

@@ -387,8 +387,27 @@ describe('what it does not know', () => {
     expect(trace.notes).toEqual([]);
   });
 
-  it('notes workflow tasks that failed', () => {
+  it('notes workflow tasks that failed, but not those that were done again for a message', () => {
     expect(traced(new SyntheticHistory().add('workflowTaskFailed', {})).notes).toMatchObject([{ kind: 'task-failed' }]);
+    const cause = 'WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND';
+    expect(traced(new SyntheticHistory().add('workflowTaskFailed', { cause })).notes).toEqual([]);
+  });
+
+  it('shows what an external storage holds as such, not its reference as the value', () => {
+    const type = Buffer.from('temporal.api.sdk.v1.ExternalStorageReference').toString('base64');
+    const reference = {
+      metadata: { encoding: Buffer.from('json/protobuf').toString('base64'), messageType: type },
+      data: Buffer.from('{"driverName":"files"}').toString('base64'),
+    };
+    const history = new SyntheticHistory().task();
+    history.add('activityTaskScheduled', {
+      activityId: '1.act#1',
+      activityType: { name: 'order.act' },
+      input: { payloads: [reference] },
+    });
+    const trace = traced(history);
+    expect(itemsOf(trace, 'node')).toMatchObject([{ input: { kind: 'encoded', encoding: 'external storage' } }]);
+    expect(trace.notes).toMatchObject([{ kind: 'encoded' }]);
   });
 
   it('shows encoded payloads as what they are, and reads them once the codec is undone', async () => {

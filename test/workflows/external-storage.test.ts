@@ -25,7 +25,7 @@ it('a result of 3 MB is carried, and a large state takes an answer', async () =>
   expect(await workflowTaskFailures(server.client, threadId)).toBe(0);
 });
 
-it('a loop that adds 60 KiB a step to a state that every node reads completes after 200 steps, over several runs', async () => {
+it('a loop that adds 60 KiB of state a step, 200 times, completes with its values, over several runs', async () => {
   const threadId = server.threadId('hoard');
   const { at, hoard } = await server.graphs.invoke(hoard_stored, { steps: 200 }, { threadId, recursionLimit: 200 });
   expect({ at, length: hoard.length }).toEqual({ at: 200, length: 200 });

@@ -1,4 +1,4 @@
-import { isInterrupted } from 'abeyance';
+import { isInterrupted, OMITTED } from 'abeyance';
 import { workflowTaskFailures } from '../support/histories';
 import { large, largeNodes, overweight, wide } from '../support/large-graphs';
 import { onServer } from '../support/on-server';
@@ -31,14 +31,16 @@ describe('a run that holds more than a reply can carry', () => {
     expect(await statusOf(threadId)).toBe('RUNNING');
   });
 
-  it('fails typed when its result is too large', async () => {
+  it('ends without its values, says so, and is not taken for one that can be gone on from', async () => {
     const threadId = server.threadId('large');
     await server.graphs.invoke(large, { state: 1_100_000 }, { threadId });
-    await server.graphs.thread(large, threadId).approve();
-    await expect(server.graphs.thread(large, threadId).untilStopped()).rejects.toMatchObject({
-      code: 'STATE_TOO_LARGE',
-      message: expect.stringContaining('2.2 MB'),
-    });
+    const thread = server.graphs.thread(large, threadId);
+    await thread.approve();
+    const omitted = { bytes: expect.any(Number) };
+    expect(await thread.untilStopped()).toEqual({ [OMITTED]: omitted });
+    expect(await server.client.workflow.getHandle(threadId).result()).toEqual({ [OMITTED]: omitted });
+    expect(await thread.getState()).toMatchObject({ status: 'done', values: {}, metadata: { omitted } });
+    await expect(server.graphs.invoke(large, {}, { threadId })).rejects.toMatchObject({ code: 'STATE_TOO_LARGE' });
     expect(await workflowTaskFailures(server.client, threadId)).toBe(0);
   });
 });
