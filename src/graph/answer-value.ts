@@ -1,3 +1,4 @@
+import { answerMisfit } from './answer-schema';
 import type { AnyGraph } from './compiled-graph';
 import type { Decision } from './decision';
 import { editMismatch } from './edit-mismatch';
@@ -20,10 +21,10 @@ export function valueFor(
   if (question.kind === 'breakpoint') return breakpointValue(question, decision);
   switch (decision.type) {
     case 'resume':
-      return { value: value ?? null };
+      return fitting(question, value ?? null);
     case 'approve':
     case 'deny':
-      return { value: decision.type === 'approve' };
+      return fitting(question, decision.type === 'approve');
     case 'expire':
       return question.otherwise === undefined ? { value: null, expired: decision.due } : { value: question.otherwise };
     case 'edit':
@@ -34,6 +35,12 @@ export function valueFor(
     default:
       return decision satisfies never;
   }
+}
+
+// What only the node can tell, it tells by sending the answer back.
+function fitting({ id, schema }: Question, value: Json): AnswerValue {
+  const misfit = answerMisfit(schema, value);
+  return misfit === undefined ? { value } : { refused: `The answer does not fit question ${id}: ${misfit}.` };
 }
 
 function breakpointValue({ id }: Question, { type }: Decision): AnswerValue {

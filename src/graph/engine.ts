@@ -14,10 +14,10 @@ import type { NodeFailure, WorkingNode } from './node-definition';
 import type { CompletedOutcome, Outcome } from './outcome';
 import { planStart } from './plan';
 import type { AskedQuestion, Question } from './question';
-import { leavesOf, withLeaves, withTask, type Scope } from './scope';
+import { leafAt, leavesOf, scopeOf, someLeaf, withLeaves, withTask, type Scope } from './scope';
 import { readsOf, shownOf, type Channels } from './state-schema';
-import { definitionAt, graphWithin } from './subgraph';
-import { enter, progress, written, type Frame } from './superstep';
+import { definitionAt, graphAround, graphWithin } from './subgraph';
+import { enter, progress, refuseConflictsOf, written, type Frame } from './superstep';
 import { nodePathOf, type Task } from './task';
 import { applyWrites, initialChannels, readEncodedUpdate, refuseHidden } from './write-state';
 
@@ -119,9 +119,7 @@ export class GraphEngine {
 
   get status(): EngineStatus {
     if (this.state.tasks.length === 0) return 'done';
-    return leavesOf(this.state).some(({ phase }) => phase !== 'waiting' && phase !== 'held' && phase !== 'done')
-      ? 'running'
-      : 'waiting';
+    return someLeaf(this.state, ({ phase }) => phase === 'ready' || phase === 'running') ? 'running' : 'waiting';
   }
 
   get step(): number {
@@ -160,12 +158,8 @@ export class GraphEngine {
 
   /** Takes the tasks that can run now; each is given out once. */
   take(): readonly Dispatch[] {
-    const ready = new Set(
-      leavesOf(this.state)
-        .filter(({ phase }) => phase === 'ready')
-        .map(({ id }) => id),
-    );
-    if (ready.size === 0) return [];
+    if (!someLeaf(this.state, ({ phase }) => phase === 'ready')) return [];
+    const ready = new Set(leavesOf(this.state).flatMap(({ id, phase }) => (phase === 'ready' ? [id] : [])));
     this.state = withLeaves(this.state, (task) =>
       task.phase === 'ready' ? { ...task, phase: 'running', visit: task.visit + 1 } : task,
     );
@@ -248,11 +242,11 @@ export class GraphEngine {
 
   /** True while the task was taken and has not been settled: what a handler has ended settles no more. */
   isRunning(taskId: string): boolean {
-    return leavesOf(this.state).some(({ id, phase }) => id === taskId && phase === 'running');
+    return leafAt(this.state, taskId)?.phase === 'running';
   }
 
   private running(taskId: string): Task {
-    const task = leavesOf(this.state).find(({ id }) => id === taskId);
+    const task = leafAt(this.state, taskId);
     if (task?.phase !== 'running') throw new RangeError(`task ${taskId} is not running`);
     return task;
   }
@@ -262,6 +256,8 @@ export class GraphEngine {
     const { inner: _, ...own } = task;
     const outcome: CompletedOutcome = { kind, updates, goto, ...(toParent && { toParent }) };
     this.replace({ ...own, phase: 'done', open: [], once: {}, outcome });
+    // Two writers of one value will never agree, so nobody is to answer their siblings first.
+    refuseConflictsOf(graphAround(this.graph, nodePathOf(task.id)), scopeOf(this.state, task.id), task.id);
     this.remember(task, outcome, at);
     this.advance(at);
     this.state = expireKept(this.graph, this.state, task, at);
@@ -282,7 +278,9 @@ export class GraphEngine {
 
   // A decision that was kept for a breakpoint lets the run move on at once.
   private judgeKept(at: string): void {
-    this.state = applyKept(this.graph, this.state, at);
+    const judged = applyKept(this.graph, this.state, at);
+    if (judged === this.state) return;
+    this.state = judged;
     this.advance(at);
   }
 

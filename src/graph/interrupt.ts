@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { answerSchemaOf } from './answer-schema';
 import { digestOf } from './digest';
 import { explainMismatch, shortened } from './explain-mismatch';
 import { GraphRunError, NodeContextError, StateError } from './errors';
@@ -112,7 +113,7 @@ function ask(run: NodeRun, value: unknown, options: Options): AskedQuestion {
   const asked = recordable(value, node);
   const kind: QuestionKind = approval ? 'approval' : 'question';
   const terms = termsOf(node, options);
-  const answerSchema = schema && toJson(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+  const answerSchema = schema && answerSchemaOf(schema);
   const bound = {
     kind,
     value: asked,

@@ -68,6 +68,7 @@ function withUpdate(
  * One for a node is then for that very question, so that a second one cannot slip through to the node's next.
  */
 export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): EngineSnapshot {
+  if (!state.ledger.some(({ verdict }) => verdict.kind === 'kept')) return state;
   const open = openQuestions(state);
   return state.ledger.reduce((before, { decision, verdict: earlier }, index) => {
     const meant = open.filter((question) => question.id === decision.question || isAskedBy(question, decision.node));
@@ -81,6 +82,7 @@ export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): E
 
 /** Refuses kept decisions for which nothing can come any more: their question's task, or their node's, has ended. */
 export function expireKept(graph: AnyGraph, state: EngineSnapshot, finished: Task, at: string): EngineSnapshot {
+  if (!state.ledger.some(({ verdict }) => verdict.kind === 'kept')) return state;
   const over = state.tasks.length === 0;
   return state.ledger.reduce((before, { decision, verdict }, index) => {
     const { question, node } = decision;

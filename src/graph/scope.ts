@@ -35,9 +35,21 @@ export function leavesOf({ tasks }: Pick<Scope, 'tasks'>): readonly Task[] {
   return tasks.flatMap((task) => (task.inner ? leavesOf(task.inner) : [task]));
 }
 
+/** True where a task that works itself is so; looks no further than the first. */
+export function someLeaf({ tasks }: Pick<Scope, 'tasks'>, test: (task: Task) => boolean): boolean {
+  return tasks.some((task) => (task.inner ? someLeaf(task.inner, test) : test(task)));
+}
+
+/** The task that works itself with this id. */
+export function leafAt(scope: Scope, taskId: string): Task | undefined {
+  return scopeOf(scope, taskId).tasks.find(({ id, inner }) => id === taskId && !inner);
+}
+
 /** The scope a task belongs to. */
 export function scopeOf(scope: Scope, taskId: string): Scope {
-  const around = scope.tasks.find(({ id, inner }) => inner && taskId.startsWith(`${id}/`));
+  const around = taskId.includes('/')
+    ? scope.tasks.find(({ id, inner }) => inner && taskId.startsWith(`${id}/`))
+    : undefined;
   return around?.inner ? scopeOf(around.inner, taskId) : scope;
 }
 

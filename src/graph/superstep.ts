@@ -9,7 +9,7 @@ import type { ParentWrites, Scope } from './scope';
 import { trackedOf, type Channels } from './state-schema';
 import { enterSubgraph, frameWithin, outcomeOfSubgraph } from './subgraph';
 import { writesOf, type Task } from './task';
-import { applyWrites, prefixOf, refuseConflicts, type Write } from './write-state';
+import { applyWrites, claimedKeys, prefixOf, refuseConflicts, type Write } from './write-state';
 
 /** Whose supersteps these are, and what the run lends them. */
 export interface Frame {
@@ -37,17 +37,24 @@ export interface Breakpoints {
  * @throws {StateError} where writes do not fit. @throws {GraphRunError} where a reducer or router fails, or at the limit.
  */
 export function progress<S extends Scope>(frame: Frame, scope: S): S {
-  const tasks = scope.tasks.map((task) => (task.inner ? progressWithin(frame, task, task.inner) : task));
-  const next: S = { ...scope, tasks };
+  const tasks = scope.tasks.some(({ inner }) => inner)
+    ? scope.tasks.map((task) => (task.inner ? progressWithin(frame, task, task.inner) : task))
+    : scope.tasks;
+  const next: S = tasks === scope.tasks ? scope : { ...scope, tasks };
   if (next.held) {
     const { held: plan, ...rest } = next;
     return tasks.some(({ open }) => open.length > 0) ? next : begin(frame, rest as unknown as S, plan);
   }
   if (tasks.length === 0) return next;
-  if (tasks.every(({ phase }) => phase === 'done')) return advance(frame, next);
-  // Two writers of one value will never agree, so nobody is to answer their siblings first.
-  refuseConflicts(frame.graph.schema, tasks.flatMap(writesOf));
-  return next;
+  if (next !== scope) refuseConflicts(frame.graph.schema, tasks.flatMap(writesOf));
+  return tasks.every(({ phase }) => phase === 'done') ? advance(frame, next) : next;
+}
+
+/** Refuses what a finished task wrote where a finished sibling wrote the same. @throws {StateError} `STATE_CONCURRENT_UPDATE`. */
+export function refuseConflictsOf({ schema }: AnyGraph, { tasks }: Scope, taskId: string): void {
+  const own = tasks.filter(({ id }) => id === taskId).flatMap(writesOf);
+  if (own.every((write) => claimedKeys(schema, write).length === 0)) return;
+  refuseConflicts(schema, tasks.flatMap(writesOf));
 }
 
 /** The state, with the writes of the tasks that have finished in this superstep. */

@@ -214,12 +214,14 @@ export function applyWrites(schema: StateSchema<Fields>, channels: Channels, wri
  */
 export function refuseConflicts(schema: StateSchema<Fields>, writes: readonly Write[]): void {
   const owners = new Map<string, string>();
-  for (const write of writes) {
-    for (const [key, value] of Object.entries(write.update)) {
-      const folds = isReduced(fieldOf(schema, key, write.node));
-      if (!folds || (isJsonObject(value) && OVERWRITE in value)) claim(owners, key, write);
-    }
-  }
+  for (const write of writes) for (const key of claimedKeys(schema, write)) claim(owners, key, write);
+}
+
+/** The keys a write sets for itself alone: those that keep one value, and those it overwrites. */
+export function claimedKeys(schema: StateSchema<Fields>, { update, node }: Write): readonly string[] {
+  return Object.entries(update).flatMap(([key, value]) =>
+    isReduced(fieldOf(schema, key, node)) && !(isJsonObject(value) && OVERWRITE in value) ? [] : [key],
+  );
 }
 
 // One task may write a key several times (a list of commands); two tasks may not.

@@ -29,16 +29,26 @@ describe('an answer to a question with a schema', () => {
     expect(await open(run)).toEqual([{ id: '1.ask:0', rejected: expect.stringContaining('expected number') }]);
   });
 
+  test('that cannot fit is refused before the node is asked', async () => {
+    const run = count();
+    await run.invoke();
+    await expect(resume(run, 'no object')).rejects.toMatchObject({ code: 'ANSWER_INVALID' });
+    await expect(run.thread().approve()).rejects.toMatchObject({ code: 'ANSWER_INVALID' });
+    expect(await open(run)).toEqual([{ id: '1.ask:0' }]);
+  });
+
   test('that does not fit is never stored: a good one is taken afterwards', async () => {
     const run = count();
     await run.invoke();
-    await resume(run, 'no object');
-    await resume(run, null);
+    await resume(run, { count: 'no number' });
+    await resume(run, { count: 'none either' });
     expect((await resume(run, { count: 4 })).answer).toEqual({ count: 4 });
   });
 
   test('that does not fit asks again only its own of several questions', async () => {
-    const run = asking(() => Promise.all(['x', 'y'].map(async (key) => interrupt(key, { key, schema: z.number() }))));
+    const run = asking(() =>
+      Promise.all(['x', 'y'].map(async (key) => interrupt(key, { key, schema: z.coerce.number() }))),
+    );
     await run.invoke();
     await resume(run, { '1.ask:x': 'bad', '1.ask:y': 2 });
     expect(await open(run)).toEqual([{ id: '1.ask:x', rejected: expect.any(String) }]);

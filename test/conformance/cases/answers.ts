@@ -186,6 +186,13 @@ const maps = [
   }),
 ];
 
+/** What only the node can tell: nothing of it stands in the question. */
+const unseen = (schema: z.ZodType): z.ZodType =>
+  z.any().superRefine((value, context) => {
+    const { error } = schema.safeParse(value);
+    if (error) context.addIssue({ code: 'custom', message: error.issues[0]?.message ?? '' });
+  });
+
 /** What the node does with its answers, by the case. */
 const PICKY: Readonly<Record<string, () => unknown>> = {
   object: () => interrupt('q?', { schema: z.object({ count: z.coerce.number() }) }),
@@ -193,10 +200,11 @@ const PICKY: Readonly<Record<string, () => unknown>> = {
   null: () => interrupt('q?', { schema: z.null() }),
   default: () => interrupt('q?', { schema: z.object({ size: z.string().default('M') }) }),
   choice: () => interrupt('q?', { schema: z.enum(['yes', 'no']) }),
+  'unseen choice': () => interrupt('q?', { schema: unseen(z.enum(['yes', 'no'])) }),
   refined: () => interrupt('q?', { schema: z.string().refine((text) => text.startsWith('A'), 'must begin with A') }),
   transformed: () => interrupt('q?', { schema: z.string().transform((text) => text.length) }),
-  both: () => Promise.all(['x', 'y'].map(async (key) => interrupt(key, { key, schema: z.number() }))),
-  'first and second': () => [interrupt('a?', { schema: z.number() }), interrupt('b?')],
+  both: () => Promise.all(['x', 'y'].map(async (key) => interrupt(key, { key, schema: unseen(z.number()) }))),
+  'first and second': () => [interrupt('a?', { schema: unseen(z.number()) }), interrupt('b?')],
   stock: () => {
     const count = interrupt('how many?');
     note(`given ${count}`);
@@ -268,7 +276,27 @@ const schemas = [
       ['that is null', 'boolean', null, true, 'expected boolean'],
       ['that is falsy, but of another kind', 'boolean', 0, false, 'expected boolean'],
       ['that is none of the choices', 'choice', 'maybe', 'no', 'yes'],
+    ].map(
+      ([what, ...rest]) =>
+        [`an answer ${what as string} is refused at once, and the question stays open for a good one`, ...rest] as any,
+    ),
+    async (stage, how, bad, good, reason) => {
+      await stage.invoke({ how });
+      expect(await refusal(() => stage.thread().resume(bad))).toMatchObject({
+        code: 'ANSWER_INVALID',
+        message: expect.stringContaining(reason as string),
+        open: [{ id: '1.ask:0' }],
+      });
+      expect((await stage.resume(good)).answer).toEqual(good);
+    },
+  ),
+  ...casesOf(
+    'law 7',
+    picky,
+    [
+      ['that cannot be coerced', 'object', { count: 'many' }, { count: 1 }, 'expected number'],
       ['that fails a check', 'refined', 'Bo', 'Ana', 'must begin with A'],
+      ['that is none of the choices the node has in mind', 'unseen choice', 'maybe', 'no', 'yes'],
     ].map(
       ([what, ...rest]) =>
         [`an answer ${what as string} is sent back with the reason, and a good one is taken`, ...rest] as any,
@@ -285,7 +313,7 @@ const schemas = [
   ),
   ...cases('law 7', picky, {
     'an answer may be sent back as often as it takes': async (stage) => {
-      await stage.invoke({ how: 'choice' });
+      await stage.invoke({ how: 'unseen choice' });
       for (const bad of ['a', 'b', 'c']) await stage.resume(bad);
       expect((await stage.resume('yes')).answer).toBe('yes');
       expect(await stage.thread().decisions()).toHaveLength(4);
@@ -306,7 +334,7 @@ const schemas = [
       expect((await stage.resume(2, { question: second })).answer).toEqual(expect.arrayContaining([1, 2]));
     },
     'an answer that was sent back is marked so on record': async (stage) => {
-      await stage.invoke({ how: 'choice' });
+      await stage.invoke({ how: 'unseen choice' });
       await stage.resume('maybe', { by: 'ana' });
       expect(await stage.thread().decisions()).toMatchObject([
         { decision: { by: 'ana' }, verdict: { kind: 'accepted' }, sentBack: { question: '1.ask:0' } },

@@ -269,11 +269,12 @@ const asking = [
       expect(results(await stage.resume('y'))).toEqual(['["ticket","y"]']);
       expect(stage.notes().filter((what) => what === 'effect')).toHaveLength(1);
     },
-    'an answer that does not fit a tool’s schema is sent back': async (stage) => {
+    'an answer that does not fit the schema a tool asks with is refused': async (stage) => {
       await stage.invoke({ messages: [calling('asks by schema')] });
-      expect((await stage.resume('many')).__interrupt__).toMatchObject([
-        { rejected: expect.stringContaining('number') },
-      ]);
+      expect(await refusal(() => stage.thread().resume('many'))).toMatchObject({
+        code: 'ANSWER_INVALID',
+        message: expect.stringContaining('number'),
+      });
       expect(results(await stage.resume(3))).toEqual(['3']);
     },
   }),
