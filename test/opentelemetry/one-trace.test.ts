@@ -26,7 +26,9 @@ const plugins = [temporalsOwn, new AbeyanceTelemetryPlugin()];
 
 let workflowBundle: { readonly code: string };
 beforeAll(async () => {
-  workflowBundle = { code: await bundleWorkflows(require.resolve('../support/workflows'), { plugins: [temporalsOwn] }) };
+  workflowBundle = {
+    code: await bundleWorkflows(require.resolve('../support/workflows'), { plugins: [temporalsOwn] }),
+  };
 }, 120_000);
 
 const dependencies = (): GraphDependencies => ({
