@@ -109,7 +109,7 @@ export class ServerThread implements GraphThread {
     if (facts.isRunning) {
       const held = facts.published?.questions.filter(({ kind }) => kind === 'breakpoint') ?? [];
       for (const { id, digest } of held) await this.resume(null, { question: id, digest });
-    } else if (facts.status !== 'COMPLETED') await takeUpAgain(this.client, facts, { recursionLimit });
+    } else if (facts.status === 'FAILED') await takeUpAgain(this.client, facts, { recursionLimit }, this.graph);
   }
 
   private async editState(edit: StateEdit): Promise<void> {
@@ -119,7 +119,7 @@ export class ServerThread implements GraphThread {
     } catch (error) {
       if (!isNotRunning(error)) throw fromUpdateError(error, this.id);
       const facts = await this.facts();
-      await takeUpAgain(this.client, facts, { edit });
+      await takeUpAgain(this.client, facts, { edit }, this.graph);
       await this.untilStopped();
     }
   }

@@ -16,7 +16,7 @@ import type { RunOptions } from '../graph/graph-runner';
 import type { Carry } from '../workflows/carry';
 import { stateQuery } from '../workflows/messages';
 import { statusAttribute } from '../workflows/pending-in-the-open';
-import { askRun, lookUp } from './read-thread';
+import { askRun, lookUp, type ThreadFacts } from './read-thread';
 
 /** A run to start: on which thread, with what. Without the graph's schema the input goes as it is, as JSON. */
 export interface RunRequest {
@@ -72,9 +72,14 @@ export class RunStarter {
   }
 
   /** Starts a closed thread's next run on what it takes over. @throws {ThreadError} `THREAD_BUSY`. */
-  async takeUp(graph: string, threadId: string, carry: Carry): Promise<void> {
+  async takeUp({ graph, threadId, status }: ThreadFacts, carry: Carry): Promise<void> {
+    // Of two that take a failed run up, the second finds it done.
+    const reuse =
+      status === 'COMPLETED'
+        ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+        : WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY;
     try {
-      await this.begin(graph, threadId, carry, WorkflowIdReusePolicy.ALLOW_DUPLICATE);
+      await this.begin(graph, threadId, carry, reuse);
     } catch (error) {
       throw error instanceof WorkflowExecutionAlreadyStartedError ? busy(threadId, error) : error;
     }

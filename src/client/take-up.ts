@@ -3,6 +3,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { forkOf, retryOf } from '../graph/checkpoints';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { StateEdit } from '../graph/edit-state';
+import { GraphEngine } from '../graph/engine';
 import { StateError, ThreadError } from '../graph/errors';
 import { inMegabytes } from '../graph/size-limit';
 import { checkpointsOf } from '../trace/checkpoints-of';
@@ -24,7 +25,12 @@ export interface TakenUp {
  *
  * @throws {ThreadError} `THREAD_UNREACHABLE` when no worker answers, `THREAD_BUSY`. @throws {StateError} `STATE_TOO_LARGE`.
  */
-export async function takeUpAgain(client: Client, facts: ThreadFacts, given: Omit<TakenUp, 'threadId'>): Promise<void> {
+export async function takeUpAgain(
+  client: Client,
+  facts: ThreadFacts,
+  given: Omit<TakenUp, 'threadId'>,
+  graph: AnyGraph | undefined,
+): Promise<void> {
   const reply = await askRun(client, facts, snapshotQuery);
   if (reply === null) {
     const message = `The run of thread "${facts.threadId}" failed before it began, so there is nothing to go on from. Start it with invoke and an input.`;
@@ -32,12 +38,14 @@ export async function takeUpAgain(client: Client, facts: ThreadFacts, given: Omi
   }
   if ('omitted' in reply) throw tooLarge(facts.threadId, reply.omitted.bytes);
   const { snapshot, idempotencyRun } = reply;
+  // An edit that cannot be made must not cost the thread its last run.
+  if (given.edit && graph) GraphEngine.restore(graph, snapshot).edit(given.edit, new Date().toISOString());
   const carry: Carry = {
     snapshot: retryOf(snapshot, given.recursionLimit),
     idempotencyRun,
     ...(given.edit && { edit: given.edit }),
   };
-  await new RunStarter(client, facts.taskQueue).takeUp(facts.graph, facts.threadId, carry);
+  await new RunStarter(client, facts.taskQueue).takeUp(facts, carry);
 }
 
 /**
@@ -57,7 +65,9 @@ export async function takeUpElsewhere(
     const message = `Thread "${origin}" has no checkpoint "${from.checkpoint ?? ''}". Take one from getStateHistory.`;
     throw new ThreadError('CHECKPOINT_UNKNOWN', message, origin);
   }
-  const carry: Carry = { snapshot: forkOf(checkpoint, origin), ...(edit && { edit }) };
+  const snapshot = forkOf(checkpoint, origin);
+  if (edit) GraphEngine.restore(graph, snapshot).edit(edit, new Date().toISOString());
+  const carry: Carry = { snapshot, ...(edit && { edit }) };
   try {
     await new RunStarter(client, from.taskQueue).begin(graph.name, threadId, carry);
   } catch (error) {

@@ -18,7 +18,14 @@ export function answerSchemaOf(schema: z.ZodType): Json {
 // What coerces, or works on the answer first, takes more than its JSON Schema would say.
 function takesMore({ _zod: { def } }: z.core.$ZodTypes): boolean {
   if ('coerce' in def && def.coerce) return true;
+  if (def.type === 'string' && [def, ...(def.checks ?? []).map((check) => check._zod.def)].some(isInexact)) return true;
   return def.type === 'catch' || (def.type === 'pipe' && def.in._zod.def.type === 'transform');
+}
+
+// JSON Schema knows no flags of a pattern, and nothing of what changes a text before it is checked.
+function isInexact(check: object): boolean {
+  if ('check' in check && check.check === 'overwrite') return true;
+  return 'pattern' in check && check.pattern instanceof RegExp && check.pattern.flags !== '';
 }
 
 /** What a question's schema has against an answer; undefined where it fits, or only the node itself can tell. */

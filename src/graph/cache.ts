@@ -3,11 +3,13 @@ import { digestOf } from './digest';
 import type { NodeDefinition } from './node-definition';
 import type { CompletedOutcome } from './outcome';
 import { GraphRunError, messageOf } from './errors';
+import { bytesOf } from './size-limit';
 import { seenState } from './seen-state';
 import { readsOf, type Channels } from './state-schema';
 import type { Task } from './task';
 
-const MAX_ENTRIES = 200;
+// It travels with the run.
+const MAX_BYTES = 200_000;
 
 /** What nodes that may be cached have written, by what they saw. */
 export type OutcomeCache = Readonly<Record<string, CachedOutcome>>;
@@ -44,6 +46,13 @@ export function cachedAt(cache: OutcomeCache, key: string, at: string): Complete
 
 /** The cache with one outcome more; the oldest go where there are too many. */
 export function remember(cache: OutcomeCache, key: string, entry: CachedOutcome): OutcomeCache {
-  const entries = Object.entries(cache).filter(([one]) => one !== key);
-  return Object.fromEntries([...entries.slice(1 - MAX_ENTRIES), [key, entry]]);
+  const entries = [...Object.entries(cache).filter(([one]) => one !== key), [key, entry] as const];
+  const sizes = entries.map((one) => bytesOf(one));
+  let bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const kept = entries.filter((_, index) => {
+    if (bytes <= MAX_BYTES) return true;
+    bytes -= sizes[index] ?? 0;
+    return false;
+  });
+  return Object.fromEntries(kept);
 }

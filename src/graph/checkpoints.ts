@@ -4,6 +4,8 @@ import type { EngineSnapshot } from './engine-snapshot';
 import type { StateSnapshot } from './graph-runner';
 import type { Question } from './question';
 import { decodeValues, tasksShown, viewOf } from './run-view';
+import { withLeaves, type Scope } from './scope';
+import { newTask, type Task } from './task';
 
 /** A run at the start of a superstep, or after an edit of its state, or at its end. */
 export interface Checkpoint {
@@ -73,11 +75,32 @@ export function stateAt(graph: AnyGraph, threadId: string, checkpoint: Checkpoin
  * is taken along.
  */
 export function forkOf({ id, snapshot }: Checkpoint, threadId: string): EngineSnapshot {
-  const { forgotten: _, ...rest } = snapshot;
-  return { ...rest, ledger: [], taken: 0, origin: { threadId, checkpoint: id } };
+  const { forgotten: _, ...rest } = withLeaves(snapshot, asNew);
+  return { ...countingAnew(rest), ledger: [], origin: { threadId, checkpoint: id } };
+}
+
+// What has finished is kept. What has not begins again: answers, expiry and recorded effects are the other thread's.
+function asNew(task: Task): Task {
+  const { id, node, step, group, input, call, phase, open } = task;
+  if (phase === 'done' || phase === 'held') return task;
+  const fresh = newTask({
+    id,
+    node,
+    step,
+    group,
+    ...(input !== undefined && { input }),
+    ...(call !== undefined && { call }),
+  });
+  const breakpoint = open.filter(({ kind }) => kind === 'breakpoint');
+  return breakpoint.length > 0 ? { ...fresh, phase: 'waiting', open: breakpoint } : fresh;
+}
+
+function countingAnew<S extends Scope>(scope: S): S {
+  const tasks = scope.tasks.map((task) => (task.inner ? { ...task, inner: countingAnew(task.inner) } : task));
+  return { ...scope, tasks, taken: 0 };
 }
 
 /** A failed run as the thread's next run takes it up: what has finished is kept, and the limit counts anew. */
 export function retryOf(snapshot: EngineSnapshot, recursionLimit: number | undefined): EngineSnapshot {
-  return { ...snapshot, taken: 0, limit: recursionLimit ?? snapshot.limit };
+  return { ...countingAnew(snapshot), limit: recursionLimit ?? snapshot.limit };
 }

@@ -1,6 +1,6 @@
 import type { DecisionRecord } from './decision';
 import type { EngineSnapshot } from './engine-snapshot';
-import { bytesOf } from './size-limit';
+import { bytesOf, MAX_PAYLOAD_BYTES } from './size-limit';
 
 const NEWEST = 500;
 const LARGEST = 4_096;
@@ -23,6 +23,27 @@ export function compactSnapshot(snapshot: EngineSnapshot): EngineSnapshot {
 /** A judged decision without an answer that is too large to be taken along. */
 export function withoutLargeAnswer(record: DecisionRecord): DecisionRecord {
   const { decision, verdict } = record;
-  if (decision.type !== 'resume' || verdict.kind === 'kept' || bytesOf(decision.value) <= LARGEST) return record;
-  return { ...record, decision: { ...decision, value: null }, omitted: true };
+  if (verdict.kind === 'kept' || bytesOf(decision) <= LARGEST) return record;
+  const { update: _, ...rest } = decision;
+  switch (rest.type) {
+    case 'resume':
+      return { ...record, decision: { ...rest, value: null }, omitted: true };
+    case 'edit':
+      return { ...record, decision: { ...rest, args: null }, omitted: true };
+    case 'respond':
+      return { ...record, decision: { ...rest, response: null }, omitted: true };
+    case 'approve':
+    case 'deny':
+    case 'expire':
+      return { ...record, decision: rest, omitted: true };
+    default:
+      return rest satisfies never;
+  }
+}
+
+/** Decisions as they can be sent: the newest, and without large answers, where all are too much for one reply. */
+export function sendableRecords(records: readonly DecisionRecord[]): readonly DecisionRecord[] {
+  if (bytesOf(records) <= MAX_PAYLOAD_BYTES) return records;
+  const brief = records.map(withoutLargeAnswer);
+  return bytesOf(brief) <= MAX_PAYLOAD_BYTES ? brief : brief.slice(-NEWEST / 2);
 }

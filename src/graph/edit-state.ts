@@ -4,6 +4,7 @@ import type { EngineSnapshot } from './engine-snapshot';
 import { StateError } from './errors';
 import type { JsonObject } from './json';
 import { planNext, planStart } from './plan';
+import { refuseWithinReach } from './subgraph';
 import { enter, type Frame } from './superstep';
 import { newTask, type Task } from './task';
 import { applyWrites, readEncodedUpdate } from './write-state';
@@ -28,6 +29,7 @@ export function writeFromOutside(
 ): EngineSnapshot {
   const edits = (state.edits ?? 0) + 1;
   const encoded = readEncodedUpdate(graph.schema, update, by);
+  refuseWithinReach(graph, state, encoded, by);
   const write = { node: by, task: `${state.step}.update${edits}`, index: 0, update: encoded };
   return { ...state, edits, channels: applyWrites(graph.schema, state.channels, [write]) };
 }
@@ -66,9 +68,13 @@ function refuseDropping({ tasks, held }: EngineSnapshot, asNode: string, own: re
     const message = `"${asNode}" has ${own.length} tasks that wait, so an update as "${asNode}" does not say which. Answer them instead.`;
     throw new StateError('STATE_UPDATE_CONFLICT', message, asNode);
   }
+  if (own.some(({ phase }) => phase === 'done')) {
+    const message = `"${asNode}" has finished in this superstep, and what it wrote is kept. Leave asNode out, or wait until the others have finished too.`;
+    throw new StateError('STATE_UPDATE_CONFLICT', message, asNode);
+  }
   const others = tasks.filter((task) => task.phase !== 'done' && !own.includes(task));
-  const dropped = held ? (held.sends.length > 0 || own.length > 0 ? others : []) : own.length > 0 ? [] : others;
-  if (dropped.length === 0) return;
+  if (others.length === 0 || (own.length > 0 && !held)) return;
+  const dropped = others;
   const waiting = [...new Set(dropped.map(({ node }) => node))].join(', ');
   const message = `An update as "${asNode}" would drop what waits: ${waiting}. Update as one of them, leave asNode out, or answer them first.`;
   throw new StateError('STATE_UPDATE_CONFLICT', message, asNode);

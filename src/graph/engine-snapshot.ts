@@ -15,6 +15,8 @@ export interface EngineSnapshot extends Scope {
   readonly cache?: OutcomeCache;
   /** How often the state was edited from outside. */
   readonly edits?: number;
+  /** When something was let through that the run has not moved on for yet, ISO 8601. */
+  readonly due?: string;
   /** Where a thread was forked from. */
   readonly origin?: Origin;
   /** How many older decisions the ledger has let go of. */

@@ -94,10 +94,10 @@ export class GraphEngine {
     return new GraphEngine(graph, withLeaves(snapshot, again));
   }
 
-  /** Takes up a failed run: what has finished and could not be followed up is followed up now. @throws as `settle`. */
+  /** Takes up a failed run: what has finished and could not be followed up is followed up with the first `take`. */
   static retry(graph: AnyGraph, snapshot: EngineSnapshot, at: string): GraphEngine {
     const engine = GraphEngine.restore(graph, snapshot);
-    engine.advance(at);
+    engine.state = { ...engine.state, due: at };
     return engine;
   }
 
@@ -156,8 +156,17 @@ export class GraphEngine {
     }
   }
 
-  /** Takes the tasks that can run now; each is given out once. */
+  /** Moves on as far as the decisions so far let it; `take` does it too. @throws as `settle`. */
+  moveOn(): void {
+    const { due, ...state } = this.state;
+    if (due === undefined) return;
+    this.state = state;
+    this.advance(due);
+  }
+
+  /** Takes the tasks that can run now; each is given out once. @throws as `settle`, where the run has to move on first. */
   take(): readonly Dispatch[] {
+    this.moveOn();
     if (!someLeaf(this.state, ({ phase }) => phase === 'ready')) return [];
     const ready = new Set(leavesOf(this.state).flatMap(({ id, phase }) => (phase === 'ready' ? [id] : [])));
     this.state = withLeaves(this.state, (task) =>
@@ -175,6 +184,7 @@ export class GraphEngine {
     const task = this.running(taskId);
     switch (outcome.kind) {
       case 'completed':
+        this.remember(task, outcome, at);
         return this.complete(task, outcome, at);
       case 'interrupted': {
         const open = asOpen(task, outcome.questions, at);
@@ -203,30 +213,32 @@ export class GraphEngine {
     const failed = this.running(taskId);
     const handler = handlerOf(this.graph, this.state, taskId);
     if (!handler) {
-      this.replace({ ...failed, phase: 'ready', answers: [], answered: [] });
+      this.reset(failed);
       return false;
     }
-    const { task } = handler;
-    this.complete(task, handled(handler, failure), at);
+    // If the handler fails, the run has failed, and asks anew if it is retried.
+    this.reset(failed);
+    this.complete(handler.task, handled(handler, failure), at);
     return true;
   }
 
-  /** Judges a decision and, where it is accepted, lets its task run on. `at` is ISO 8601. @throws as `settle`. */
+  /** Judges a decision and, where it is accepted, lets its task run on with the next `take`. `at` is ISO 8601. */
   decide(decision: Decision, at: string): Verdict {
     const { state, verdict } = decide(this.graph, this.state, decision, at);
-    this.state = state;
-    if (verdict.kind === 'accepted') this.advance(at);
+    this.state = verdict.kind === 'accepted' ? { ...state, due: at } : state;
     return verdict;
   }
 
   /**
    * Writes to the state from outside, as `asNode` if one is named; only while nothing runs.
    *
-   * @throws {StateError} `STATE_UPDATE_CONFLICT` where that would drop a waiting task, and as for any write.
+   * @throws {StateError} `STATE_UPDATE_CONFLICT` where that would drop a waiting task, and as for any write. @throws as
+   *   `settle`, where a router or reducer fails on it. Then nothing has changed.
    */
   edit(edit: StateEdit, at: string): void {
-    this.state = editState(this.frame(at), this.state, edit);
-    this.advance(at);
+    this.moveOn();
+    const frame = this.frame(at);
+    this.state = progress(frame, editState(frame, this.state, edit));
   }
 
   /** When the next open question expires, ISO 8601; undefined where all wait for ever. */
@@ -258,16 +270,21 @@ export class GraphEngine {
     this.replace({ ...own, phase: 'done', open: [], once: {}, outcome });
     // Two writers of one value will never agree, so nobody is to answer their siblings first.
     refuseConflictsOf(graphAround(this.graph, nodePathOf(task.id)), scopeOf(this.state, task.id), task.id);
-    this.remember(task, outcome, at);
     this.advance(at);
     this.state = expireKept(this.graph, this.state, task, at);
     this.judgeKept(at);
   }
 
-  private remember(task: Task, outcome: CompletedOutcome, at: string): void {
+  // A failed task asks anew if the run is retried, perhaps on another state.
+  private reset({ cacheKey: _, ...task }: Task): void {
+    this.replace({ ...task, phase: 'ready', answers: [], answered: [] });
+  }
+
+  private remember(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
     if (task.cacheKey === undefined || task.answers.length > 0) return;
     const { ttl } = definitionAt(this.graph, nodePathOf(task.id))?.cache ?? {};
     const ms = ttl === undefined ? undefined : millisecondsOf(ttl);
+    const outcome = { kind, updates, goto, ...(toParent && { toParent }) };
     const entry = { outcome, ...(ms !== undefined && { until: laterBy(at, ms) }) };
     this.state = { ...this.state, cache: remember(this.state.cache ?? {}, task.cacheKey, entry) };
   }

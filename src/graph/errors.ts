@@ -63,6 +63,7 @@ export type ErrorCode =
   | 'THREAD_FINISHED'
   | 'THREAD_OF_OTHER_GRAPH'
   | 'THREAD_UNREACHABLE'
+  | 'HISTORY_UNREADABLE'
   | 'CHECKPOINT_UNKNOWN';
 
 /** The root of every error this package throws; branch on `code`, never on the message. */

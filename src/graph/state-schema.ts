@@ -152,10 +152,17 @@ export function shownOf({ hidden }: StateSchema<Fields>, channels: Channels): Ch
   return Object.fromEntries(Object.entries(channels).filter(([key]) => !hidden.has(key)));
 }
 
-/** A state without what only the superstep that ends could see. */
-export function trackedOf({ hidden }: StateSchema<Fields>, channels: Channels): Channels {
+/** A state in which what only the superstep that ends could see is as it was at first. */
+export function trackedOf(
+  schema: StateSchema<Fields>,
+  channels: Channels,
+  initial: (schema: StateSchema<Fields>) => Channels,
+): Channels {
+  const { hidden } = schema;
   if (![...hidden.values()].includes('untracked')) return channels;
-  return Object.fromEntries(Object.entries(channels).filter(([key]) => hidden.get(key) !== 'untracked'));
+  const untracked = (wanted: boolean, from: Channels): Channels =>
+    Object.fromEntries(Object.entries(from).filter(([key]) => (hidden.get(key) === 'untracked') === wanted));
+  return { ...untracked(false, channels), ...untracked(true, initial(schema)) };
 }
 
 /** A state as it is recorded: JSON under the keys that have a value. */

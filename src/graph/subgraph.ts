@@ -1,10 +1,11 @@
+import { Send, type GotoRecord } from './commands';
 import type { AnyGraph } from './compiled-graph';
-import { GraphRunError, messageOf } from './errors';
+import { GraphRunError, messageOf, StateError } from './errors';
 import { isJsonObject, type Json, type JsonObject } from './json';
 import type { GraphNode, NodeDefinition } from './node-definition';
 import type { CompletedOutcome } from './outcome';
 import { planStart, type Plan } from './plan';
-import { knownNode, recorded } from './run-body';
+import { recorded, recordGoto } from './run-body';
 import type { Scope } from './scope';
 import { isReduced, valueSchemaOf, type Channels, type Field, type Fields, type StateSchema } from './state-schema';
 import type { Frame } from './superstep';
@@ -23,9 +24,18 @@ import {
 
 type Schema = StateSchema<Fields>;
 
-/** The state keys that a subgraph shares with the graph around it, by name. */
-export function sharedKeys(around: Schema, within: Schema): readonly string[] {
-  return Object.keys(within.fields).filter((key) => Object.hasOwn(around.fields, key));
+/** A state key that a subgraph shares with the graph around it. */
+export interface SharedKey {
+  readonly key: string;
+  /** Both fold it: updates are handed over one by one, else the last value is. */
+  readonly folds: boolean;
+}
+
+/** The keys that both states have by name, and show or hide alike. */
+export function sharedKeys(around: Schema, within: Schema): readonly SharedKey[] {
+  return Object.keys(within.fields)
+    .filter((key) => Object.hasOwn(around.fields, key) && around.hidden.get(key) === within.hidden.get(key))
+    .map((key) => ({ key, folds: isReduced(around.fields[key] as Field) && isReduced(within.fields[key] as Field) }));
 }
 
 /** The graph that runs in a task that was entered. */
@@ -93,7 +103,9 @@ function startingOn(
       ),
     );
   }
-  const seen = sharedKeys(around, schema).filter((key) => reads?.includes(key) ?? true);
+  const seen = sharedKeys(around, schema)
+    .map(({ key }) => key)
+    .filter((key) => reads?.includes(key) ?? true);
   const values = seen
     .filter((key) => Object.hasOwn(outside, key))
     .map((key) => [key, asValueOf(schema.fields[key] as Field, outside[key] as Json, path, key)]);
@@ -130,48 +142,62 @@ export function outcomeOfSubgraph(frame: Frame, task: Task, definition: GraphNod
         path,
         mapped(path, 'output', () => output(decodeState(graph.schema, inner.channels, path))),
       )
-    : exported(frame.graph.schema, graph.schema, inner, path);
+    : exported(frame.graph, graph, inner, task.id);
   const told = inner.toParent;
   if (!told) return own;
   return {
     ...own,
     updates: [...own.updates, ...told.updates.map((update) => readEncodedUpdate(frame.graph.schema, update, path))],
-    goto: [...own.goto, ...told.goto.map((one) => ({ ...one, node: knownNode(frame.graph, path, one.node) }))],
+    goto: [...own.goto, ...recordGoto(frame.graph, path, told.goto.map(asGoto))],
   };
 }
 
-function exported(around: Schema, within: Schema, { written = [], channels }: Scope, path: string): CompletedOutcome {
-  const keys = sharedKeys(around, within).filter((key) => written.some(({ update }) => Object.hasOwn(update, key)));
-  const piecewise = keys.filter(
-    (key) =>
-      isReduced(around.fields[key] as Field) &&
-      isReduced(within.fields[key] as Field) &&
-      !written.some(({ update }) => isOverwritten(update[key])),
-  );
-  const whole = keys.filter((key) => !piecewise.includes(key));
-  const last = Object.fromEntries(whole.map((key) => [key, lastOf(within, around, key, channels[key] ?? null)]));
+function exported(
+  { schema: around }: AnyGraph,
+  { schema: within }: AnyGraph,
+  { written = [], channels }: Scope,
+  task: string,
+): CompletedOutcome {
+  const path = nodePathOf(task);
+  const keys = sharedKeys(around, within).filter(({ key }) => written.some(({ update }) => Object.hasOwn(update, key)));
+  const piecewise = keys.filter(({ key, folds }) => folds && !written.some(({ update }) => isOverwritten(update[key])));
+  // A value that was replaced in the subgraph is replaced outside too.
+  const whole = keys
+    .filter((shared) => !piecewise.includes(shared))
+    .map(({ key, folds }) => [key, folds ? { [OVERWRITE]: channels[key] ?? null } : (channels[key] ?? null)]);
   const pieces: readonly Pick<Write, 'update' | 'prefix'>[] = [
-    ...(whole.length > 0 ? [{ update: last }] : []),
+    { update: Object.fromEntries(whole) as JsonObject },
     ...written.map(({ update, prefix }) => ({ update: only(update, piecewise), prefix })),
   ].filter(({ update }) => Object.keys(update).length > 0);
   return {
     kind: 'completed',
     updates: pieces.map(({ update }) => readEncodedUpdate(around, update, path)),
     goto: [],
-    ...(pieces.length > 0 && { prefixes: pieces.map(({ prefix }) => prefix ?? path) }),
+    ...(pieces.length > 0 && { prefixes: pieces.map(({ prefix }) => prefix ?? task) }),
   };
 }
 
-// A value that was replaced in the subgraph is replaced outside too.
-function lastOf(within: Schema, around: Schema, key: string, value: Json): Json {
-  const bothFold = isReduced(around.fields[key] as Field) && isReduced(within.fields[key] as Field);
-  return bothFold ? { [OVERWRITE]: value } : value;
+function asGoto(record: GotoRecord): string | Send {
+  return record.kind === 'send' ? new Send(record.node, record.input) : record.node;
 }
 
 function isOverwritten(value: Json | undefined): boolean {
   return isJsonObject(value) && OVERWRITE in value;
 }
 
-function only(update: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(update).filter(([key]) => keys.includes(key)));
+function only(update: JsonObject, keys: readonly SharedKey[]): JsonObject {
+  return Object.fromEntries(Object.entries(update).filter(([name]) => keys.some(({ key }) => key === name)));
+}
+
+/** Refuses an update from outside of what a subgraph has at hand: it would never see it, and write over it. */
+export function refuseWithinReach(graph: AnyGraph, { tasks }: Scope, update: JsonObject, node: string): void {
+  for (const task of tasks) {
+    if (!task.inner) continue;
+    const definition = graph.shape.nodes.get(task.node) as GraphNode;
+    if (definition.input && definition.output) continue;
+    const shared = sharedKeys(graph.schema, definition.graph.schema).find(({ key }) => Object.hasOwn(update, key));
+    if (!shared) continue;
+    const message = `The subgraph "${task.node}" is at work on "${shared.key}", so an update of it from outside would be lost. Leave it out, or wait until the subgraph has ended.`;
+    throw new StateError('STATE_UPDATE_CONFLICT', message, node, shared.key);
+  }
 }

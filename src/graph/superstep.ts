@@ -2,14 +2,15 @@ import { breakpointAt, questionOf } from './breakpoint';
 import { cacheKeyOf } from './cache';
 import type { AnyGraph } from './compiled-graph';
 import { GraphRunError } from './errors';
+import type { JsonObject } from './json';
 import type { GraphNode, NodeDefinition } from './node-definition';
 import type { CompletedOutcome } from './outcome';
 import { callsOf, planNext, tasksOf, type Plan } from './plan';
 import type { ParentWrites, Scope } from './scope';
 import { trackedOf, type Channels } from './state-schema';
-import { enterSubgraph, frameWithin, outcomeOfSubgraph } from './subgraph';
+import { enterSubgraph, frameWithin, outcomeOfSubgraph, type SharedKey } from './subgraph';
 import { writesOf, type Task } from './task';
-import { applyWrites, claimedKeys, prefixOf, refuseConflicts, type Write } from './write-state';
+import { applyWrites, claimedKeys, initialChannels, prefixOf, refuseConflicts, type Write } from './write-state';
 
 /** Whose supersteps these are, and what the run lends them. */
 export interface Frame {
@@ -17,7 +18,7 @@ export interface Frame {
   /** What ids of tasks begin with: nothing in a run, in a subgraph the id of its task and a slash. */
   readonly prefix: string;
   /** In a subgraph: the keys it shares with the graph around it. */
-  readonly shared?: readonly string[];
+  readonly shared?: readonly SharedKey[];
   /** ISO 8601. */
   readonly at: string;
   /** The breakpoints of this run, by path of nodes. */
@@ -60,7 +61,7 @@ export function refuseConflictsOf({ schema }: AnyGraph, { tasks }: Scope, taskId
 /** The state, with the writes of the tasks that have finished in this superstep. */
 export function written(graph: AnyGraph, { channels, tasks }: Scope): Channels {
   const writes = tasks.flatMap(writesOf);
-  const kept = trackedOf(graph.schema, channels);
+  const kept = trackedOf(graph.schema, channels, initialChannels);
   return writes.length === 0 ? kept : applyWrites(graph.schema, kept, writes);
 }
 
@@ -71,7 +72,7 @@ function advance<S extends Scope>(frame: Frame, scope: S): S {
   const plan = toParent ? NOTHING_MORE : planNext(frame.graph, channels, tasks, pending);
   const next: S = {
     ...scope,
-    ...(frame.shared && { written: [...(scope.written ?? []), ...sharedWrites(frame.shared, tasks)] }),
+    ...(frame.shared && { written: sharedWrites(frame.shared, scope.written ?? [], tasks) }),
     ...(toParent && { toParent }),
   };
   return enter(frame, next, plan, written(frame.graph, scope), [...new Set(tasks.map(({ node }) => node))]);
@@ -154,9 +155,18 @@ function commandsToParent(frame: Frame, tasks: readonly Task[]): ParentWrites | 
   return { updates: told.flatMap(({ updates }) => updates), goto: told.flatMap(({ goto }) => goto) };
 }
 
-function sharedWrites(shared: readonly string[], tasks: readonly Task[]): readonly Write[] {
-  return tasks.flatMap(writesOf).flatMap((write) => {
-    const update = Object.fromEntries(Object.entries(write.update).filter(([key]) => shared.includes(key)));
-    return Object.keys(update).length === 0 ? [] : [{ ...write, update, prefix: prefixOf(write) }];
+// Of a key that is handed over as its last value, only that it was written matters.
+function sharedWrites(
+  shared: readonly SharedKey[],
+  before: readonly Write[],
+  tasks: readonly Task[],
+): readonly Write[] {
+  const marked = new Set(before.flatMap(({ update }) => Object.keys(update)));
+  const written = tasks.flatMap(writesOf).map((write): Write => {
+    const keys = shared.filter(({ key, folds }) => Object.hasOwn(write.update, key) && (folds || !marked.has(key)));
+    keys.forEach(({ key }) => marked.add(key));
+    const entries = keys.map(({ key, folds }) => [key, folds ? write.update[key] : null]);
+    return { ...write, update: Object.fromEntries(entries) as JsonObject, prefix: prefixOf(write) };
   });
+  return [...before, ...written.filter(({ update }) => Object.keys(update).length > 0)];
 }

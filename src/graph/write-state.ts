@@ -191,6 +191,7 @@ export function applyWrites(schema: StateSchema<Fields>, channels: Channels, wri
   refuseConflicts(schema, writes);
   const next: Record<string, Json> = { ...channels };
   const replaced = new Set<string>();
+  const lastOverwrite = lastOverwrites(writes);
   for (const [index, write] of writes.entries()) {
     for (const [key, value] of Object.entries(write.update)) {
       const field = fieldOf(schema, key, write.node);
@@ -199,7 +200,7 @@ export function applyWrites(schema: StateSchema<Fields>, channels: Channels, wri
       } else if (isJsonObject(value) && OVERWRITE in value) {
         replaced.add(key);
         next[key] = value[OVERWRITE];
-      } else if (!replaced.has(key) && !laterOverwrite(writes, index, key)) {
+      } else if (!replaced.has(key) && index > (lastOverwrite.get(key) ?? -1)) {
         next[key] = fold(field, next[key], value, key, write);
       }
     }
@@ -234,11 +235,12 @@ function claim(owners: Map<string, string>, key: string, { node, task }: Write):
   owners.set(key, task);
 }
 
-function laterOverwrite(writes: readonly Write[], index: number, key: string): boolean {
-  return writes.slice(index + 1).some(({ update }) => {
-    const value = update[key];
-    return isJsonObject(value) && OVERWRITE in value;
-  });
+function lastOverwrites(writes: readonly Write[]): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  for (const [index, { update }] of writes.entries())
+    for (const [key, value] of Object.entries(update))
+      if (isJsonObject(value) && OVERWRITE in value) last.set(key, index);
+  return last;
 }
 
 function fold(field: ReducedValue<any, any>, current: Json | undefined, value: Json, key: string, write: Write): Json {

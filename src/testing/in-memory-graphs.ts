@@ -5,6 +5,7 @@ import { checkRecursionLimit } from '../graph/check-graph';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { answerIn } from '../graph/decision';
+import { GraphEngine } from '../graph/engine';
 import { GraphDefinitionError, ThreadError } from '../graph/errors';
 import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
@@ -70,12 +71,15 @@ export class InMemoryGraphs implements GraphRunner {
   ): Promise<GraphThread<F>> {
     const encoded = encodeUpdate(graph.schema, update ?? {}, 'update');
     const snapshot = this.known(graph, threadId).forkAt(checkpoint);
+    const edit = update || asNode ? { update: encoded, ...(asNode && { asNode }) } : undefined;
+    // An edit that cannot be made begins no thread.
+    if (edit) GraphEngine.restore(graph, snapshot).edit(edit, new Date().toISOString());
     if (this.threads.has(newId)) {
       const message = `Thread "${newId}" is there already; a fork begins a new one. Use another thread id.`;
       throw new ThreadError('THREAD_BUSY', message, newId);
     }
     const thread = this.threadFor(graph, newId);
-    thread.takeUp(snapshot, update || asNode ? { update: encoded, ...(asNode && { asNode }) } : undefined);
+    thread.takeUp(snapshot, edit);
     return thread;
   }
 

@@ -29,6 +29,8 @@ export class MemoryThread implements GraphThread {
   private readonly waiting = new Set<(stop: Stop) => void>();
   private readonly checkpoints = new Checkpoints();
   private run = randomUUID();
+  /** The run whose idempotency keys are kept: a run that is taken up again may have had its effects. */
+  private keyedBy = this.run;
   /** When the question expires that does so next, and the timer for it. */
   private due: string | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -54,18 +56,16 @@ export class MemoryThread implements GraphThread {
   }
 
   /** Starts a run on a snapshot: of this thread's failed run, or of another thread's checkpoint. */
-  takeUp(snapshot: EngineSnapshot, edit?: StateEdit): void {
-    this.open(() => {
-      const engine = GraphEngine.retry(this.graph, snapshot, now());
-      if (edit) engine.edit(edit, now());
-      return engine;
-    });
+  takeUp(snapshot: EngineSnapshot, edit?: StateEdit, keepsKeys = false): void {
+    const engine = GraphEngine.retry(this.graph, snapshot, now());
+    if (edit) engine.edit(edit, now());
+    this.open(() => engine, keepsKeys);
   }
 
   /** Lets the run go on past a breakpoint, or a failed one from where it failed; else nothing. */
   carryOn(recursionLimit: number | undefined): void {
     if (!this.engine) return;
-    if (this.failure) return this.takeUp(retryOf(this.engine.peek(), recursionLimit));
+    if (this.failure) return this.takeUp(retryOf(this.engine.peek(), recursionLimit), undefined, true);
     for (const { id, kind } of this.engine.questions())
       if (kind === 'breakpoint') this.decide({ type: 'resume', value: null, question: id });
   }
@@ -143,7 +143,7 @@ export class MemoryThread implements GraphThread {
       this.engine = next;
       this.checkpoints.note(this.run, next, now());
       this.drive();
-    } else this.open(() => next);
+    } else this.open(() => next, true);
   }
 
   async decisions(): Promise<readonly DecisionRecord[]> {
@@ -156,8 +156,9 @@ export class MemoryThread implements GraphThread {
     return resultOf(this.graph, stop) as RunResult<any>;
   }
 
-  private open(begin: () => GraphEngine): void {
+  private open(begin: () => GraphEngine, keepsKeys = false): void {
     this.run = randomUUID();
+    if (!keepsKeys) this.keyedBy = this.run;
     this.failure = undefined;
     this.engine = undefined;
     this.attempt(() => {
@@ -185,8 +186,9 @@ export class MemoryThread implements GraphThread {
   private drive(): void {
     const { engine } = this;
     if (engine && !this.failure) {
-      this.checkpoints.note(this.run, engine, now());
       this.attempt(() => {
+        engine.moveOn();
+        this.checkpoints.note(this.run, engine, now());
         for (const dispatch of engine.take()) void this.runTask(dispatch);
       });
     }
@@ -216,7 +218,7 @@ export class MemoryThread implements GraphThread {
   private async runTask(dispatch: Dispatch): Promise<void> {
     const { engine, dependencies, id: threadId } = this;
     const { id, node } = dispatch.task;
-    const idempotencyKey = `${threadId}/${this.run.slice(0, 8)}/${id}`;
+    const idempotencyKey = `${threadId}/${this.keyedBy.slice(0, 8)}/${id}`;
     const settling = (settle: (engine: GraphEngine) => void): void => {
       if (engine && this.engine === engine && !this.failure && engine.isRunning(id)) this.attempt(() => settle(engine));
     };

@@ -172,6 +172,7 @@ class Folding {
 
   private runReady(task: WorkflowTask): void {
     for (;;) {
+      this.engine.moveOn();
       this.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
       const ready = this.engine.take();
       if (ready.length === 0) return;
@@ -182,8 +183,9 @@ class Folding {
   private dispatch(dispatch: Dispatch, { completed, started: { at } }: WorkflowTask): void {
     const { task, definition } = dispatch;
     if (definition.kind === 'workflow') {
-      const outcome = this.runHere(dispatch, definition);
       const { id, node, step, visit, answers } = task;
+      const outcome = this.outcomeHere(dispatch, definition, at);
+      if (!outcome) return;
       this.fold.visits
         .get(completed.id)
         ?.push({ task: id, node, step, visit, at, eventId: completed.id, input: dispatch.state, answers, outcome });
@@ -198,7 +200,29 @@ class Folding {
     }
   }
 
-  private runHere({ graph, task, state }: Dispatch, definition: WorkflowNode): Outcome {
+  // As in the run: what a workflow-side node throws is its failure, which a handler may stand in for.
+  private outcomeHere(dispatch: Dispatch, definition: WorkflowNode, at: Moment): Outcome | undefined {
+    const { id, node } = dispatch.task;
+    if (!this.engine.isRunning(id)) return undefined;
+    let outcome: Outcome | Promise<Outcome>;
+    try {
+      outcome = this.runHere(dispatch, definition);
+    } catch (error) {
+      const known = error instanceof AbeyanceError ? error : undefined;
+      const failure = {
+        node,
+        code: known?.code ?? 'NODE_FAILED',
+        message: known?.message ?? `Node "${node}" failed: ${messageOf(error)}`,
+      };
+      if (!this.engine.settleFailure(id, failure, isoOf(at))) throw error;
+      return undefined;
+    }
+    if (!(outcome instanceof Promise)) return outcome;
+    outcome.catch(() => undefined);
+    throw new TypeError(`node "${node}" runs in workflow code and is asynchronous`);
+  }
+
+  private runHere({ graph, task, state }: Dispatch, definition: WorkflowNode): Outcome | Promise<Outcome> {
     const { id, node, step, visit, answers, once } = task;
     const info = { threadId: '', graph: graph.name, node, task: id, step, visit, attempt: 1, idempotencyKey: '' };
     const run = new NodeRun(info, answers, once, {
@@ -206,10 +230,7 @@ class Folding {
       saveOnce: () => undefined,
     });
     const seen = seenState(graph, node, definition, state, task.input !== undefined);
-    const outcome = runBody({ graph, body: definition.fn, state: seen, run });
-    if (!(outcome instanceof Promise)) return outcome;
-    outcome.catch(() => undefined);
-    throw new TypeError(`node "${node}" runs in workflow code and is asynchronous`);
+    return runBody({ graph, body: definition.fn, state: seen, run });
   }
 
   private expectScheduled({ scheduled }: WorkflowTask): void {

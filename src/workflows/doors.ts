@@ -8,6 +8,7 @@ import {
 } from '../graph/decision';
 import { requestOfPayload } from '../graph/decision-payload';
 import { AbeyanceError, DecisionRefusedError, ThreadError } from '../graph/errors';
+import { sendableRecords } from '../graph/compact-snapshot';
 import type { StateEdit } from '../graph/edit-state';
 import type { Json } from '../graph/json';
 import type { RolledOver, Stop } from '../graph/run-view';
@@ -46,7 +47,9 @@ export function openDoors(run: GraphRun): void {
   openUpdates(run);
   setHandler(stateQuery, () => run.shown(), { description: 'Where the run stands.' });
   setHandler(pendingQuery, () => run.shown().questions, { description: 'The open questions.' });
-  setHandler(decisionsQuery, () => run.decisions(), { description: 'Every decision and what became of it.' });
+  setHandler(decisionsQuery, () => sendableRecords(run.decisions()), {
+    description: 'Every decision and what became of it.',
+  });
   setHandler(snapshotQuery, () => run.snapshot(), { description: 'The whole run, for one that takes it up.' });
   setHandler(graphQuery, () => run.graph.describe(), { description: 'The nodes and edges of the graph.' });
 }

@@ -8,6 +8,7 @@ import {
   log,
   workflowInfo,
 } from '@temporalio/workflow';
+import { compactSnapshot } from '../graph/compact-snapshot';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
@@ -17,7 +18,7 @@ import { GraphDefinitionError, messageOf, ThreadError } from '../graph/errors';
 import type { Outcome } from '../graph/outcome';
 import { EMPTY_VIEW, OMITTED, sendable, viewOf, type RolledOver, type RunView, type Stop } from '../graph/run-view';
 import { bytesOf, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
-import type { Channels } from '../graph/state-schema';
+import { shownOf, type Channels } from '../graph/state-schema';
 import type { Carry } from './carry';
 import { ExpiryTimer } from './expiry-timer';
 import { toFailure, toNodeFailure, toRunFailure } from './failures';
@@ -97,7 +98,7 @@ export class GraphRun {
   /** The whole run, for one that takes it up. */
   snapshot(): SnapshotReply | null {
     if (!this.engine) return null;
-    const reply = { snapshot: this.engine.snapshot(), idempotencyRun: this.keyedBy };
+    const reply = { snapshot: compactSnapshot(this.engine.snapshot()), idempotencyRun: this.keyedBy };
     const bytes = bytesOf(reply);
     return bytes > MAX_PAYLOAD_BYTES && !this.options.externalStorage ? { omitted: { bytes } } : reply;
   }
@@ -112,13 +113,14 @@ export class GraphRun {
   /** Runs to the end: resolves with the plain values, or throws the failure that ends the workflow. */
   async execute(input: unknown, carry: Carry | undefined): Promise<Channels> {
     // A run that fails on its input must leave what it was given to the thread's next.
-    const { snapshot, values = snapshot?.channels ?? {}, step = snapshot?.step ?? 0 } = carry ?? {};
-    this.carried = { values, step };
+    const { snapshot, values, step = snapshot?.step ?? 0 } = carry ?? {};
+    this.carried = { values: values ?? shownOf(this.graph.schema, snapshot?.channels ?? {}), step };
     this.unreadable.unshift(...(carry?.unreadable ?? []));
     this.idempotencyRun = carry?.idempotencyRun;
     try {
       this.checkName();
       const engine = (this.engine = this.engineOf(input, carry));
+      if (carry?.edit) engine.edit(carry.edit, now());
       await this.drive(engine);
       const view = this.shown();
       await this.close({ kind: 'done', view }, 'done');
@@ -142,7 +144,6 @@ export class GraphRun {
     const external = this.options.externalStorage ? { externalStorage: true as const } : {};
     if (!carry?.snapshot) return GraphEngine.start(this.graph, input, { ...carry, ...external, at: now() });
     const engine = GraphEngine.retry(this.graph, { ...carry.snapshot, ...external }, now());
-    if (carry.edit) engine.edit(carry.edit, now());
     // A run that takes up another thread's checkpoint, or a failed run, has not shown anything yet.
     if (workflowInfo().continuedFromExecutionRunId !== undefined) this.open.takeOver(viewOf(engine));
     return engine;
@@ -180,8 +181,12 @@ export class GraphRun {
     for (;;) {
       const next = onlyHere ? this.backlog.findIndex(({ definition }) => definition.kind === 'workflow') : 0;
       const dispatch = this.backlog[next];
-      if (!dispatch || !this.allowance.takes(dispatch)) return;
+      if (!dispatch) return;
+      // What a handler has ended while it waited here is not begun any more.
+      const isOver = !engine.isRunning(dispatch.task.id);
+      if (!isOver && !this.allowance.takes(dispatch)) return;
       this.backlog.splice(next, 1);
+      if (isOver) continue;
       this.run(engine, dispatch);
       this.backlog.push(...engine.take());
     }
@@ -283,6 +288,8 @@ export class GraphRun {
 
   /** Nothing more can be done in this turn: show the open questions, and stop if nothing runs either. */
   private rest(engine: GraphEngine): void {
+    // What the state is by now takes its time to tell, so only where somebody is told.
+    if (engine.status !== 'waiting' && !this.open.differs(engine.questions())) return;
     const view = viewOf(engine);
     this.open.publish(view);
     if (view.status === 'waiting') this.stop = { kind: 'paused', view: this.sendable(view) };

@@ -50,6 +50,11 @@ export class PendingInTheOpen {
 
   constructor(private readonly graph: AnyGraph) {}
 
+  /** True where other questions are open than were shown last. */
+  differs(questions: readonly Question[]): boolean {
+    return idsOf({ questions }) !== this.published;
+  }
+
   /** Shows the open questions where they have changed, and in any case how the run ended. */
   publish(view: RunView, end?: RunEnd): void {
     const ids = idsOf(view);
@@ -108,7 +113,7 @@ function attributesOf(questions: readonly Question[], end: RunEnd | undefined): 
   ];
 }
 
-function idsOf({ questions }: RunView): string {
+function idsOf({ questions }: Pick<RunView, 'questions'>): string {
   return questions.map(({ id, digest, rejected }) => `${id} ${digest} ${rejected ?? ''}`).join('\n');
 }
 

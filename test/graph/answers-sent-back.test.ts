@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { interrupt, rejectAnswer } from 'abeyance';
+import { answerMisfit, answerSchemaOf } from '../../src/graph/answer-schema';
+import type { Json } from '../../src/graph/json';
 import { buildGraph } from './support/build-graph';
 import { inMemory, resume, type MemoryRun } from './support/run-in-memory';
 
@@ -53,6 +55,33 @@ describe('an answer to a question with a schema', () => {
     await resume(run, { '1.ask:x': 'bad', '1.ask:y': 2 });
     expect(await open(run)).toEqual([{ id: '1.ask:x', rejected: expect.any(String) }]);
     expect((await resume(run, 1)).answer).toEqual([1, 2]);
+  });
+});
+
+describe('what the node would take is never refused before', () => {
+  test.each<[string, z.ZodType, unknown]>([
+    ['a pattern with flags', z.string().regex(/^y(es)?$/i), 'YES'],
+    ['a text that is trimmed first', z.string().trim().regex(/^\d+$/), ' 42 '],
+    ['a text that is lowered first', z.string().toLowerCase().regex(/^yes$/), 'YES'],
+    ['an emoji', z.emoji(), '😀'],
+    ['a coerced number', z.coerce.number(), '3'],
+    ['a preprocessed value', z.preprocess((value) => Number(value), z.number()), '3'],
+    ['a caught value', z.number().catch(1), 'none'],
+    [
+      'a date by codec',
+      z.codec(z.iso.datetime(), z.date(), { decode: (t) => new Date(t), encode: (d) => d.toISOString() }),
+      '2030-01-01T00:00:00Z',
+    ],
+    ['a record', z.record(z.string(), z.number()), { a: 1 }],
+    ['a tuple', z.tuple([z.string(), z.number()]), ['a', 1]],
+    ['a nullable union', z.union([z.literal('a'), z.number()]).nullable(), null],
+    ['an url', z.url(), 'https://example.com'],
+    ['an uuid', z.uuid(), '0190163d-8694-739b-aea5-966c26f8ad91'],
+    ['a big number', z.number(), 1e300],
+    ['a loose object', z.looseObject({ a: z.string() }), { a: 'x', b: 1 }],
+  ])('%s', async (_, schema, answer) => {
+    expect(schema.safeParse(answer).success).toBe(true);
+    expect(answerMisfit(answerSchemaOf(schema), (answer ?? null) as Json)).toBeUndefined();
   });
 });
 

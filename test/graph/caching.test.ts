@@ -47,4 +47,30 @@ describe('a cached node', () => {
     const { graph, graphs } = cached({ ttl: 0 }, () => ({ out: `run ${++runs}` }));
     expect((await graphs.invoke(graph, {})).out).toEqual(['run 1', 'run 2', 'run 3']);
   });
+
+  test('whose handler stood in for it is not cached', async () => {
+    let runs = 0;
+    const graph = new StateGraph(new StateSchema({ rounds: lines(), out: lines() }))
+      .addNode('work', {
+        reads: [],
+        cache: {},
+        onError: () => ({ out: 'instead' }),
+        activity: { retry: { maximumAttempts: 1 } },
+      })
+      .addNode(
+        'count',
+        inWorkflow(() => ({ rounds: 'x' })),
+      )
+      .addEdge(START, 'work')
+      .addEdge('work', 'count')
+      .addConditionalEdges('count', ({ rounds }) => (rounds.length < 3 ? 'work' : END))
+      .compile({ name: 'cached' });
+    const work = () => {
+      if (++runs === 1) throw new Error('once');
+      return { out: 'worked' };
+    };
+    const graphs = new InMemoryGraphs({ nodes: [implement(graph, { work })] });
+    expect((await graphs.invoke(graph, {})).out).toEqual(['instead', 'worked', 'worked']);
+    expect(runs).toBe(2);
+  });
 });

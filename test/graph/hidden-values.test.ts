@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { END, implement, interrupt, PrivateValue, START, StateGraph, StateSchema, UntrackedValue } from 'abeyance';
+import {
+  END,
+  implement,
+  interrupt,
+  inWorkflow,
+  PrivateValue,
+  START,
+  StateGraph,
+  StateSchema,
+  UntrackedValue,
+} from 'abeyance';
 import { InMemoryGraphs } from 'abeyance/testing';
 import { lines } from './support/review-graphs';
 
@@ -62,5 +72,27 @@ describe('an untracked value', () => {
       { page: 'a page', notes: ['fetched'] },
       { notes: ['fetched', 'read after true'] },
     ]);
+  });
+
+  test('is as it was at first, where it has a default, for all who were not to see it', async () => {
+    const Defaulted = new StateSchema({ page: new UntrackedValue(z.string().default('none')), log: lines() });
+    const turning = new StateGraph(Defaulted)
+      .addNode(
+        'a',
+        inWorkflow(() => ({ page: 'one' })),
+      )
+      .addNode(
+        'b',
+        inWorkflow(({ page }: { page: string }) => ({ log: page })),
+      )
+      .addNode(
+        'c',
+        inWorkflow(({ page }: { page: string }) => ({ log: page })),
+      )
+      .addEdge(START, 'a')
+      .addEdge('a', 'b')
+      .addEdge('b', 'c')
+      .compile({ name: 'turning' });
+    expect(await new InMemoryGraphs({ graphs: [turning] }).invoke(turning, {})).toEqual({ log: ['one', 'none'] });
   });
 });

@@ -6,6 +6,7 @@ import {
   INTERRUPT,
   interrupt,
   inWorkflow,
+  nodeContext,
   Send,
   START,
   StateGraph,
@@ -327,5 +328,146 @@ describe('an answer with an update beside it', () => {
       code: 'DECISION_MALFORMED',
       message: expect.stringContaining('updateState'),
     });
+  });
+});
+
+describe('nothing leaks or is lost', () => {
+  test('a fork at any checkpoint asks anew, also where the first thread was answered and edited', async () => {
+    const { graph, graphs, thread } = await paused({
+      ask: () => ({ log: `${interrupt('a?')} ${interrupt('b?')}` }),
+    });
+    await thread.resume('one', { update: { n: 1 } });
+    await thread.untilStopped();
+    await thread.updateState({ n: 2 });
+    await thread.resume('two');
+    await thread.untilStopped();
+    let forks = 0;
+    for (const { metadata, next } of await historyOf(thread)) {
+      if (next[0] !== 'ask') continue;
+      const fork = await graphs.fork(graph, 'x', { checkpoint: metadata.checkpoint, threadId: `fork-${forks++}` });
+      expect((await fork.untilStopped())[INTERRUPT]).toEqual([{ id: '2.ask:0', value: 'a?' }]);
+      expect(await fork.decisions()).toEqual([]);
+    }
+    expect(forks).toBeGreaterThan(2);
+  });
+
+  test('a fork whose update does not fit begins no thread', async () => {
+    const { graph, graphs } = await paused();
+    await expect(graphs.fork(graph, 'x', { threadId: 'y', asNode: 'nobody' })).rejects.toMatchObject({
+      code: 'UNKNOWN_NODE',
+    });
+    expect((await graphs.fork(graph, 'x', { threadId: 'y' })).id).toBe('y');
+  });
+
+  test('a run that fails again when it is retried can be retried once more, with all it had', async () => {
+    let broken = true;
+    const graph = new StateGraph(State)
+      .addNode(
+        'a',
+        inWorkflow(() => ({ log: 'a' })),
+      )
+      .addNode(
+        'b',
+        inWorkflow(() => ({ log: 'b' })),
+      )
+      .addEdge(START, 'a')
+      .addConditionalEdges('a', () => {
+        if (broken) throw new Error('lost');
+        return 'b';
+      })
+      .compile({ name: 'routed' });
+    const graphs = new InMemoryGraphs({ graphs: [graph] });
+    await expect(graphs.invoke(graph, {}, { threadId: 'x' })).rejects.toMatchObject({ code: 'ROUTER_FAILED' });
+    await expect(graphs.invoke(graph, null, { threadId: 'x' })).rejects.toMatchObject({ code: 'ROUTER_FAILED' });
+    expect((await graphs.thread(graph, 'x').getState()).values.log).toEqual(['a']);
+    broken = false;
+    expect((await graphs.invoke(graph, null, { threadId: 'x' })).log).toEqual(['a', 'b']);
+  });
+
+  test('an edit whose router fails changes nothing', async () => {
+    let broken = true;
+    const graph = new StateGraph(State)
+      .addNode(
+        'ask',
+        inWorkflow(() => ({ log: String(interrupt('?')) })),
+      )
+      .addEdge(START, 'ask')
+      .addConditionalEdges('ask', () => {
+        if (broken) throw new Error('lost');
+        return END;
+      })
+      .compile({ name: 'routed' });
+    const graphs = new InMemoryGraphs({ graphs: [graph] });
+    await graphs.invoke(graph, {}, { threadId: 'x' });
+    const thread = graphs.thread(graph, 'x');
+    const before = await thread.getState();
+    await expect(thread.updateState({}, { asNode: 'ask' })).rejects.toMatchObject({ code: 'ROUTER_FAILED' });
+    expect(await thread.getState()).toEqual(before);
+    broken = false;
+    await thread.approve();
+    expect((await thread.untilStopped()).log).toEqual(['true']);
+  });
+
+  test('what a finished sibling wrote cannot be replaced', async () => {
+    const graph = new StateGraph(State)
+      .addNode(
+        'a',
+        inWorkflow(() => ({ log: 'a wrote' })),
+      )
+      .addNode(
+        'b',
+        inWorkflow(() => ({ log: String(interrupt('?')) })),
+      )
+      .addEdge(START, 'a')
+      .addEdge(START, 'b')
+      .compile({ name: 'siblings' });
+    const graphs = new InMemoryGraphs({ graphs: [graph] });
+    await graphs.invoke(graph, {}, { threadId: 'x' });
+    const thread = graphs.thread(graph, 'x');
+    await expect(thread.updateState({}, { asNode: 'a' })).rejects.toMatchObject({ code: 'STATE_UPDATE_CONFLICT' });
+    expect((await thread.getState()).values.log).toEqual(['a wrote']);
+  });
+
+  test('nodes that a breakpoint holds are not dropped by an update as another', async () => {
+    const graph = new StateGraph(State)
+      .addNode(
+        'a',
+        inWorkflow(() => ({ log: 'a' })),
+      )
+      .addNode(
+        'b',
+        inWorkflow(() => ({ log: 'b' })),
+      )
+      .addNode(
+        'z',
+        inWorkflow(() => ({ log: 'z' })),
+      )
+      .addEdge(START, 'a')
+      .addEdge('a', 'b')
+      .addConditionalEdges('b', () => END, ['z'] as never)
+      .compile({ name: 'held', interruptBefore: ['b'] });
+    const graphs = new InMemoryGraphs({ graphs: [graph] });
+    await graphs.invoke(graph, {}, { threadId: 'x' });
+    await expect(graphs.thread(graph, 'x').updateState({}, { asNode: 'z' })).rejects.toMatchObject({
+      code: 'STATE_UPDATE_CONFLICT',
+    });
+  });
+
+  test('a retry keeps the idempotency keys', async () => {
+    const keys: string[] = [];
+    let broken = true;
+    const { graph, graphs, thread } = await paused({
+      publish: () => {
+        keys.push(nodeContext().idempotencyKey);
+        if (broken) throw new Error('offline');
+        return {};
+      },
+    });
+    await thread.approve();
+    await expect(thread.untilStopped()).rejects.toMatchObject({ code: 'NODE_FAILED' });
+    broken = false;
+    await graphs.invoke(graph, null, { threadId: 'x' });
+    expect(new Set(keys).size).toBe(1);
+    expect(keys).toHaveLength(2);
   });
 });

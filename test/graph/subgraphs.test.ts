@@ -6,6 +6,7 @@ import {
   inWorkflow,
   MessagesValue,
   Overwrite,
+  PrivateValue,
   Send,
   START,
   StateGraph,
@@ -184,6 +185,71 @@ describe('a graph as a node of another', () => {
     const graph = new StateGraph(Talk).addNode('talk', inner).addEdge(START, 'talk').compile({ name: 'outer' });
     const done = await new InMemoryGraphs({ graphs: [graph] }).invoke(graph, {});
     expect(done.messages.map(({ id }) => id)).toEqual(done.seen);
+  });
+});
+
+describe('at its border', () => {
+  test('messages from several visits all arrive', async () => {
+    const Talk = new StateSchema({ messages: MessagesValue, round: z.number().default(0) });
+    const Plain = new StateSchema({ messages: z.array(z.any()).default([]) });
+    const inner = new StateGraph(Plain)
+      .addNode(
+        'say',
+        inWorkflow(() => ({ messages: [{ role: 'ai', content: 'hi' }] })),
+      )
+      .addEdge(START, 'say')
+      .compile({ name: 'say' });
+    const graph = new StateGraph(Talk)
+      .addNode('s', subgraph(inner, { input: () => ({}) }))
+      .addNode(
+        'count',
+        inWorkflow(({ round }: { round: number }) => ({ round: round + 1 })),
+      )
+      .addEdge(START, 's')
+      .addEdge('s', 'count')
+      .addConditionalEdges('count', ({ round }) => (round < 3 ? 's' : END))
+      .compile({ name: 'outer' });
+    expect((await new InMemoryGraphs({ graphs: [graph] }).invoke(graph, {})).messages).toHaveLength(3);
+  });
+
+  test('a private value inside is not a public one outside', async () => {
+    const Secret = new StateSchema({ notes: new PrivateValue(z.string().default('')), out: z.string().default('') });
+    const Open = new StateSchema({ notes: z.string().default(''), out: z.string().default('') });
+    const inner = new StateGraph(Secret)
+      .addNode(
+        'think',
+        inWorkflow(() => ({ notes: 'secret', out: 'done' })),
+      )
+      .addEdge(START, 'think')
+      .compile({ name: 'thinking' });
+    const graph = new StateGraph(Open).addNode('think', inner).addEdge(START, 'think').compile({ name: 'outer' });
+    expect(await new InMemoryGraphs({ graphs: [graph] }).invoke(graph, {})).toEqual({ notes: '', out: 'done' });
+  });
+
+  test('an update from outside of what it is at work on is refused', async () => {
+    const { graph, graphs } = around(asking());
+    await graphs.invoke(graph, {}, { threadId: 'a' });
+    const thread = graphs.thread(graph, 'a');
+    const conflict = { code: 'STATE_UPDATE_CONFLICT', message: expect.stringContaining('"review"') };
+    await expect(thread.updateState({ verdict: 'mine' })).rejects.toMatchObject(conflict);
+    await expect(thread.approve({ update: { verdict: 'mine' } })).rejects.toMatchObject(conflict);
+    await thread.updateState({ draft: 'mine' });
+    expect((await thread.getState()).values.draft).toBe('mine');
+  });
+
+  test('is retried with its own recursion limit counted anew', async () => {
+    const looping = new StateGraph(Inner)
+      .addNode(
+        'again',
+        inWorkflow(() => ({ log: 'x' })),
+      )
+      .addEdge(START, 'again')
+      .addConditionalEdges('again', ({ log }) => (log.length < 5 ? 'again' : END))
+      .compile({ name: 'looping', recursionLimit: 3 });
+    const graph = new StateGraph(Outer).addNode('loop', looping).addEdge(START, 'loop').compile({ name: 'outer' });
+    const graphs = new InMemoryGraphs({ graphs: [graph] });
+    await expect(graphs.invoke(graph, {}, { threadId: 'x' })).rejects.toMatchObject({ code: 'GRAPH_RECURSION_LIMIT' });
+    expect((await graphs.invoke(graph, null, { threadId: 'x' })).log).toHaveLength(5);
   });
 });
 
