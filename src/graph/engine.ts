@@ -3,6 +3,7 @@ import { breakpointsOf, checkBreakpoints, checkRecursionLimit } from './check-gr
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
 import { editState, type StateEdit } from './edit-state';
+import type { Watch } from './engine-news';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
 import { AbeyanceError, GraphRunError } from './errors';
 import { handled, handlerOf } from './error-handler';
@@ -44,6 +45,7 @@ export class GraphEngine {
   private constructor(
     private readonly graph: AnyGraph,
     private state: EngineSnapshot,
+    private readonly watch?: Watch,
   ) {}
 
   /**
@@ -51,7 +53,7 @@ export class GraphEngine {
    *
    * @throws {StateError} when the input does not fit the state. @throws {GraphRunError} when a router at START fails.
    */
-  static start(graph: AnyGraph, input: unknown, options: StartOptions = {}): GraphEngine {
+  static start(graph: AnyGraph, input: unknown, options: StartOptions = {}, watch?: Watch): GraphEngine {
     const step = (options.step ?? -1) + 1;
     const limit = options.recursionLimit ?? graph.recursionLimit;
     checkRecursionLimit(limit);
@@ -59,7 +61,7 @@ export class GraphEngine {
     const update = readEncodedUpdate(graph.schema, input ?? {}, 'input');
     const base = { ...initialChannels(graph.schema), ...options.values };
     const channels = applyWrites(graph.schema, base, [{ node: 'input', task: `${step}.input`, index: 0, update }]);
-    const engine = new GraphEngine(graph, {
+    const begun: EngineSnapshot = {
       version: 1,
       graph: graph.name,
       fingerprint: graph.fingerprint,
@@ -72,7 +74,9 @@ export class GraphEngine {
       ledger: [],
       ...(breakpoints && { breakpoints }),
       ...(options.externalStorage && { externalStorage: true }),
-    });
+    };
+    const engine = new GraphEngine(graph, begun, watch);
+    watch?.({ kind: 'begun', step, values: channels }, options.at ?? '');
     engine.state = enter(engine.frame(options.at ?? ''), engine.state, planStart(graph, channels), channels);
     return engine;
   }
@@ -82,7 +86,7 @@ export class GraphEngine {
    *
    * @throws {GraphRunError} `SNAPSHOT_MISMATCH` when it is another graph's, or a task's node is gone.
    */
-  static restore(graph: AnyGraph, snapshot: EngineSnapshot): GraphEngine {
+  static restore(graph: AnyGraph, snapshot: EngineSnapshot, watch?: Watch): GraphEngine {
     const lost = lostNode(graph, snapshot);
     if (snapshot.version !== 1 || snapshot.graph !== graph.name || lost !== undefined) {
       const message = `The snapshot is of graph "${snapshot.graph}"${lost === undefined ? '' : ` with node "${lost}"`}; it does not fit "${graph.name}".`;
@@ -90,12 +94,13 @@ export class GraphEngine {
     }
     const again = (task: Task): Task =>
       task.phase === 'running' ? { ...task, phase: 'ready', visit: task.visit - 1 } : task;
-    return new GraphEngine(graph, withLeaves(snapshot, again));
+    return new GraphEngine(graph, withLeaves(snapshot, again), watch);
   }
 
   /** Takes up a failed run: what has finished and could not be followed up is followed up now. @throws as `settle`. */
-  static retry(graph: AnyGraph, snapshot: EngineSnapshot, at: string): GraphEngine {
-    const engine = GraphEngine.restore(graph, snapshot);
+  static retry(graph: AnyGraph, snapshot: EngineSnapshot, at: string, watch?: Watch): GraphEngine {
+    const engine = GraphEngine.restore(graph, snapshot, watch);
+    watch?.({ kind: 'begun', step: snapshot.step, values: engine.values() }, at);
     engine.advance(at);
     return engine;
   }
@@ -183,13 +188,17 @@ export class GraphEngine {
         return this.complete(task, outcome, at);
       case 'interrupted': {
         const open = asOpen(task, outcome.questions, at);
-        this.replace({ ...task, phase: 'waiting', open, once: outcome.once });
+        const paused: Task = { ...task, phase: 'waiting', open, once: outcome.once };
+        this.replace(paused);
+        this.watch?.({ kind: 'paused', task: paused }, at);
         return this.judgeKept(at);
       }
       case 'rejected': {
         const answers = task.answers.filter(({ id }) => id !== outcome.question);
         const again = reopened(task, outcome.question, outcome.reason);
-        this.replace({ ...task, phase: 'waiting', answers, open: [again], once: outcome.once });
+        const paused: Task = { ...task, phase: 'waiting', answers, open: [again], once: outcome.once };
+        this.replace(paused);
+        this.watch?.({ kind: 'sent-back', task: paused, reason: outcome.reason }, at);
         this.state = noteSentBack(this.state, outcome.question, outcome.reason);
         return this.judgeKept(at);
       }
@@ -206,6 +215,7 @@ export class GraphEngine {
    */
   settleFailure(taskId: string, failure: NodeFailure, at: string): boolean {
     const failed = this.running(taskId);
+    this.watch?.({ kind: 'failed', task: failed, failure }, at);
     const handler = handlerOf(this.graph, this.state, taskId);
     if (!handler) {
       this.replace({ ...failed, phase: 'ready', answers: [], answered: [] });
@@ -231,6 +241,7 @@ export class GraphEngine {
    */
   edit(edit: StateEdit, at: string): void {
     this.state = editState(this.frame(at), this.state, edit);
+    this.watch?.({ kind: 'values', step: this.step, values: this.values() }, at);
     this.advance(at);
   }
 
@@ -249,7 +260,9 @@ export class GraphEngine {
   private complete(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
     const { inner: _, ...own } = task;
     const outcome: CompletedOutcome = { kind, updates, goto, ...(toParent && { toParent }) };
-    this.replace({ ...own, phase: 'done', open: [], once: {}, outcome });
+    const done: Task = { ...own, phase: 'done', open: [], once: {}, outcome };
+    this.replace(done);
+    this.watch?.({ kind: 'done', task: done }, at);
     this.remember(task, outcome, at);
     this.advance(at);
     this.state = expireKept(this.graph, this.state, task, at);
@@ -279,7 +292,15 @@ export class GraphEngine {
 
   private frame(at: string): Frame {
     const { breakpoints = NO_BREAKPOINTS, cache = {} } = this.state;
-    return { graph: this.graph, prefix: '', at, breakpoints, cached: (key) => cachedAt(cache, key, at) };
+    const { graph, watch } = this;
+    return {
+      graph,
+      prefix: '',
+      at,
+      breakpoints,
+      cached: (key) => cachedAt(cache, key, at),
+      ...(watch && { watch }),
+    };
   }
 }
 

@@ -9,6 +9,7 @@ import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } fro
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
 import type { NodeMap } from '../graph/state-graph';
 import type { Fields, UpdateOf } from '../graph/state-schema';
+import type { DefaultMode, StreamEvent, StreamMode, StreamOptions } from '../graph/stream-event';
 import { encodeUpdate } from '../graph/write-state';
 import { MemoryThread } from './memory-thread';
 
@@ -58,6 +59,35 @@ export class InMemoryGraphs implements GraphRunner {
     const thread = this.known(graph, options.threadId);
     await thread.resume(answerIn(input));
     return thread.untilStopped() as Promise<RunResult<F>>;
+  }
+
+  async *stream<Name extends string, F extends Fields, N extends NodeMap, const M extends StreamMode = DefaultMode>(
+    graph: CompiledGraph<Name, F, N>,
+    input: UpdateOf<F> | Command | null,
+    { modes, signal, ...options }: RunOptions & StreamOptions<M> = {},
+  ): AsyncGenerator<StreamEvent<F, M>> {
+    signal?.throwIfAborted();
+    const { thread, from } = await this.setGoing(graph, input, options);
+    yield* thread.streamUntilStopped(from, { modes, signal }) as AsyncGenerator<StreamEvent<F, M>>;
+  }
+
+  /** Starts or answers a run; tells from which event on it is news. */
+  private async setGoing(
+    graph: AnyGraph,
+    input: object | null,
+    options: RunOptions,
+  ): Promise<{ readonly thread: MemoryThread; readonly from: number }> {
+    if (input !== null && !isCommand(input)) {
+      const known = options.threadId === undefined ? undefined : this.threads.get(options.threadId);
+      const from = known?.streamEnd ?? 0;
+      const { id } = await this.start(graph, input, options);
+      return { thread: this.known(graph, id), from };
+    }
+    const thread = this.known(graph, options.threadId);
+    const before = thread.streamEnd;
+    if (input !== null) await thread.resume(answerIn(input));
+    else thread.carryOn(options.recursionLimit);
+    return { thread, from: thread.streamEnd > before ? before : thread.newestValues };
   }
 
   async fork<Name extends string, F extends Fields, N extends NodeMap>(

@@ -12,5 +12,11 @@ export {
   type OpenAiServer,
   type OpenAiServerOptions,
 } from './openai-server';
-export { ScriptEndedError, scriptedModel, type ScriptedReply, type ScriptedTurn } from './scripted-model';
+export {
+  ScriptEndedError,
+  scriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedReply,
+  type ScriptedTurn,
+} from './scripted-model';
 export { recordHistory, replayHistories, type RecordedHistory, type ReplayResult } from './histories';

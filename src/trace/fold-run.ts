@@ -4,11 +4,13 @@ import type { AnyGraph } from '../graph/compiled-graph';
 import type { Verdict } from '../graph/decision';
 import type { StateEdit } from '../graph/edit-state';
 import { GraphEngine, type Dispatch } from '../graph/engine';
+import type { Watch } from '../graph/engine-news';
 import type { EngineSnapshot } from '../graph/engine-snapshot';
 import { AbeyanceError, messageOf } from '../graph/errors';
 import { isJsonObject, type Json, type JsonObject } from '../graph/json';
 import { toolCallOf } from '../graph/node-call';
 import type { WorkflowNode } from '../graph/node-definition';
+import { placeOf, type Narrator } from '../graph/narrator';
 import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
 import type { Outcome } from '../graph/outcome';
 import type { Answer } from '../graph/question';
@@ -19,6 +21,7 @@ import { decodeState } from '../graph/write-state';
 import { editIn } from './edit-in';
 import { eventIdOf, type HistoryEvent } from './history-event';
 import type { Moment } from './moment';
+import { narrateActivity } from './narrate-activity';
 import { nodeFailureOf } from './node-failure-of';
 import { firstPayload, jsonOf, payloadsOf } from './payload';
 import type { RunEvents } from './run-events';
@@ -57,10 +60,9 @@ export interface Fold {
  * fits the graph, and says why; never throws.
  */
 export function foldRun(graph: AnyGraph, run: RunEvents, checkpoints?: Checkpoints): Fold {
-  provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
   const fold = { verdicts: new Map(), views: new Map(), visits: new Map() };
   try {
-    new Folding(graph, run, fold, startEngine(graph, run.events), checkpoints).run();
+    new Folding(graph, run, fold, startEngine(graph, run.events), { checkpoints }).run();
     return fold;
   } catch (error) {
     // What fails here failed the run too, if that is how the run ended.
@@ -75,18 +77,29 @@ interface Written extends Fold {
   readonly visits: Map<string, FoldedVisit[]>;
 }
 
-class Folding {
+/** Who else is told of what is folded. */
+interface Listeners {
+  readonly checkpoints?: Checkpoints;
+  readonly narrator?: Narrator;
+}
+
+/** Steps a graph through a run's workflow tasks. */
+export class Folding {
   private readonly placed = new Map<number, string>();
   private readonly given = new Set<string>();
+  /** Tasks that were given out and are not known to be scheduled, by activity id; only where somebody is told. */
+  private readonly due = new Map<string, Dispatch>();
   private ended = false;
 
   constructor(
     private readonly graph: AnyGraph,
     private readonly history: RunEvents,
     private readonly fold: Written,
-    private readonly engine: GraphEngine,
-    private readonly checkpoints: Checkpoints | undefined,
-  ) {}
+    readonly engine: GraphEngine,
+    private readonly listeners: Listeners,
+  ) {
+    provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
+  }
 
   run(): void {
     for (const task of workflowTasksOf(this.history.events)) {
@@ -100,20 +113,32 @@ class Folding {
     }
   }
 
-  private step(task: WorkflowTask): void {
+  /** True once the run can do nothing more but end. */
+  get isOver(): boolean {
+    return this.ended;
+  }
+
+  /** Does what the run did in a workflow task. @throws what the run failed with; TypeError where the graph does not fit. */
+  step(task: WorkflowTask): void {
     const at = task.started.at;
     this.fold.visits.set(task.completed.id, []);
     this.runReady(task);
-    for (const event of task.arrived) this.settle(event, at);
+    for (const event of task.arrived) {
+      this.settle(event, at);
+      this.listeners.narrator?.look(this.engine, isoOf(at));
+    }
     if (this.ended) return;
     this.runReady(task);
     for (const event of [...task.signals, ...task.updates]) {
       const edit = editIn(event);
       if (edit) this.edit(edit, at);
       else this.decide(event, at);
+      this.listeners.narrator?.look(this.engine, isoOf(at));
     }
     this.runReady(task);
     this.expectScheduled(task);
+    this.narrateScheduled(task);
+    this.listeners.narrator?.rest(this.engine, isoOf(at));
     this.fold.views.set(task.completed.id, viewOf(this.engine));
   }
 
@@ -128,6 +153,8 @@ class Folding {
       this.ended = true;
       return;
     }
+    const { narrator } = this.listeners;
+    if (narrator) narrateActivity(narrator, id, activities.get(eventIdOf(attributes.scheduledEventId)), isoOf(at));
     if (kind !== 'activityTaskCompleted') return this.settleFailure(task, attributes, at);
     const outcome = jsonOf(firstPayload(attributes.result));
     if (!isJsonObject(outcome)) throw new TypeError(`the result of activity ${id} cannot be read`);
@@ -147,7 +174,9 @@ class Folding {
       return;
     }
     const before = this.engine.decisions.length;
-    this.fold.verdicts.set(event.id, this.engine.decide(decision, isoOf(at)));
+    const verdict = this.engine.decide(decision, isoOf(at));
+    this.listeners.narrator?.decided(verdict);
+    this.fold.verdicts.set(event.id, verdict);
     if (this.engine.decisions.length > before) this.placed.set(before, event.id);
   }
 
@@ -163,38 +192,59 @@ class Folding {
 
   private runReady(task: WorkflowTask): void {
     for (;;) {
-      this.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
+      this.listeners.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
       const ready = this.engine.take();
       if (ready.length === 0) return;
+      this.narrateReady(ready, task);
       for (const dispatch of ready) this.dispatch(dispatch, task);
+    }
+  }
+
+  // A task that the run has taken and not scheduled yet has not begun: a run that rolls over hands it on.
+  private narrateReady(ready: readonly Dispatch[], task: WorkflowTask): void {
+    if (!this.listeners.narrator) return;
+    const scheduled = scheduledIn(task);
+    const begun = ready.filter((dispatch) => runsHere(dispatch) || scheduled.has(activityIdOf(dispatch)));
+    for (const dispatch of ready) if (!begun.includes(dispatch)) this.due.set(activityIdOf(dispatch), dispatch);
+    this.listeners.narrator.started(begun, isoOf(task.started.at));
+  }
+
+  private narrateScheduled(task: WorkflowTask): void {
+    if (this.due.size === 0) return;
+    for (const id of scheduledIn(task)) {
+      const dispatch = this.due.get(id);
+      if (dispatch) this.listeners.narrator?.started([dispatch], isoOf(task.started.at));
+      this.due.delete(id);
     }
   }
 
   private dispatch(dispatch: Dispatch, { completed, started: { at } }: WorkflowTask): void {
     const { task, definition } = dispatch;
     if (definition.kind === 'workflow') {
-      const outcome = this.runHere(dispatch, definition);
+      const outcome = this.runHere(dispatch, definition, isoOf(at));
       const { id, node, step, visit, answers } = task;
       this.fold.visits
         .get(completed.id)
         ?.push({ task: id, node, step, visit, at, eventId: completed.id, input: dispatch.state, answers, outcome });
       this.engine.settle(id, outcome, isoOf(at));
-    } else if (
-      definition.kind === 'tools' &&
-      !definition.tools.some(({ name }) => name === toolCallOf(dispatch).name)
-    ) {
+    } else if (definition.kind === 'tools' && runsHere(dispatch)) {
       this.engine.settle(task.id, unknownToolOutcome(definition, toolCallOf(dispatch)), isoOf(at));
     } else {
-      this.given.add(`${task.id}#${task.visit}`);
+      this.given.add(activityIdOf(dispatch));
+      return;
     }
+    this.listeners.narrator?.look(this.engine, isoOf(at));
   }
 
-  private runHere({ graph, task, state }: Dispatch, definition: WorkflowNode): Outcome {
+  private runHere({ graph, task, state }: Dispatch, definition: WorkflowNode, at: string): Outcome {
     const { id, node, step, visit, answers, once } = task;
     const info = { threadId: '', graph: graph.name, node, task: id, step, visit, attempt: 1, idempotencyKey: '' };
+    let written = 0;
+    const place = { ...placeOf(task), attempt: 1 };
     const run = new NodeRun(info, answers, once, {
       signal: new AbortController().signal,
       saveOnce: () => undefined,
+      write: (chunk) => this.listeners.narrator?.wrote(place, written++, chunk, at),
     });
     const seen =
       task.input !== undefined ? state : decodeState(graph.schema, state as JsonObject, node, definition.reads);
@@ -214,6 +264,21 @@ class Folding {
   }
 }
 
+// A call of a tool that the node does not have is answered in workflow code.
+function runsHere(dispatch: Dispatch): boolean {
+  const { definition } = dispatch;
+  if (definition.kind !== 'tools') return definition.kind === 'workflow';
+  return !definition.tools.some(({ name }) => name === toolCallOf(dispatch).name);
+}
+
+function activityIdOf({ task }: Dispatch): string {
+  return `${task.id}#${task.visit}`;
+}
+
+function scheduledIn({ scheduled }: WorkflowTask): ReadonlySet<string> {
+  return new Set(scheduled.map(({ attributes }) => textOf(attributes.activityId) ?? ''));
+}
+
 const CARRIED = new Set([
   'values',
   'step',
@@ -226,7 +291,8 @@ const CARRIED = new Set([
   'unreadable',
 ]);
 
-function startEngine(graph: AnyGraph, events: readonly HistoryEvent[]): GraphEngine {
+/** The engine as a run began with it. @throws what the run failed with; TypeError where the graph does not fit. */
+export function startEngine(graph: AnyGraph, events: readonly HistoryEvent[], watch?: Watch): GraphEngine {
   const { workflowType, input } = events[0]?.attributes ?? {};
   const [began] = workflowTasksOf(events);
   const type = textOf(objectOf(workflowType).name);
@@ -238,11 +304,11 @@ function startEngine(graph: AnyGraph, events: readonly HistoryEvent[]): GraphEng
   if (unknown !== undefined) throw new TypeError(`the run took over "${unknown}", which this version does not know`);
   const at = began ? isoOf(began.started.at) : '';
   if (carried.snapshot !== undefined) {
-    const engine = GraphEngine.retry(graph, carried.snapshot as EngineSnapshot, at);
+    const engine = GraphEngine.retry(graph, carried.snapshot as EngineSnapshot, at, watch);
     if (carried.edit !== undefined) engine.edit(carried.edit as StateEdit, at);
     return engine;
   }
-  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, at });
+  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, at }, watch);
 }
 
 // The workflow's clock has milliseconds.
