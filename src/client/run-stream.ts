@@ -5,7 +5,7 @@ import { ThreadError } from '../graph/errors';
 import type { Live } from '../graph/live-window';
 import { Narrator, type AttemptPlace, type Narrated } from '../graph/narrator';
 import type { StreamEvent } from '../graph/stream-event';
-import type { StreamFilter } from '../graph/stream-filter';
+import type { EventPlace, StreamFilter } from '../graph/stream-filter';
 import { placeOfActivity } from '../trace/narrate-activity';
 import { RunNarration } from '../trace/narrate-run';
 import { followRun, type Page } from './follow-run';
@@ -39,9 +39,13 @@ export class RunStream {
   private narration: RunNarration | undefined;
   private event = 0;
   private place = 0;
+  /** Where the last event that the history told stands; what nodes show is told there too. */
+  private last: EventPlace;
   private wait = SHORTEST_WAIT;
 
-  constructor(private readonly reading: RunReading) {}
+  constructor(private readonly reading: RunReading) {
+    this.last = { run: reading.runId, event: 0, place: 0 };
+  }
 
   async *read(): AsyncGenerator<StreamEvent> {
     const { client, threadId, runId, filter, signal } = this.reading;
@@ -87,10 +91,10 @@ export class RunStream {
   private tell(event: Narrated): void {
     if (event.kind === 'task-start') this.running.add(`${event.task}#${event.visit}`);
     if (event.kind === 'task-end') this.running.delete(`${event.task}#${event.visit}`);
-    const { filter, runId: run } = this.reading;
-    const shown = filter.take(event, { run, event: this.event, place: this.place });
-    if (shown) this.queue.push(shown);
+    this.last = { run: this.reading.runId, event: this.event, place: this.place };
     this.place += 1;
+    const shown = this.reading.filter.take(event, this.last);
+    if (shown) this.queue.push(shown);
   }
 
   private get asksLive(): boolean {
@@ -124,8 +128,7 @@ export class RunStream {
   }
 
   private passLive(event: Narrated): boolean {
-    const { filter, runId: run } = this.reading;
-    const shown = filter.takeLive(event, { run, event: this.event, place: this.place - 1 });
+    const shown = this.reading.filter.takeLive(event, this.last);
     if (shown) this.queue.push(shown);
     return shown !== undefined;
   }

@@ -97,6 +97,7 @@ export class Narrator {
 
   /** Nothing more can be done for now: where the run waits, and has done something since it last did, it has stopped. */
   rest(engine: GraphEngine, at: string): void {
+    this.look(engine, at);
     if (engine.status !== 'waiting' || !this.moved) return;
     const { step } = engine;
     this.tell({ kind: 'values', at, step, values: engine.values(), questions: engine.questions() });

@@ -37,7 +37,11 @@ function markOf(text: string): LiveMark | undefined {
   const [, visit, ...counts] = MARK.exec(text) ?? [];
   if (visit === undefined) return undefined;
   const [attempt = 1, failed = 0, chunks = 0, characters = 0] = counts.map(Number);
-  return { visit: decodeURIComponent(visit), attempt, failed, chunks, characters };
+  try {
+    return { visit: decodeURIComponent(visit), attempt, failed, chunks, characters };
+  } catch {
+    return undefined;
+  }
 }
 
 /** True where a comes after b within one run. */

@@ -25,6 +25,7 @@ import { narrateActivity } from './narrate-activity';
 import { nodeFailureOf } from './node-failure-of';
 import { firstPayload, jsonOf, payloadsOf } from './payload';
 import type { RunEvents } from './run-events';
+import { activityIdOf, runsHere, TaskStarts } from './task-starts';
 import { objectOf, textOf } from './untrusted';
 import { workflowTasksOf, type WorkflowTask } from './workflow-tasks-of';
 
@@ -87,8 +88,7 @@ interface Listeners {
 export class Folding {
   private readonly placed = new Map<number, string>();
   private readonly given = new Set<string>();
-  /** Tasks that were given out and are not known to be scheduled, by activity id; only where somebody is told. */
-  private readonly due = new Map<string, Dispatch>();
+  private readonly starts: TaskStarts | undefined;
   private ended = false;
 
   constructor(
@@ -99,6 +99,7 @@ export class Folding {
     private readonly listeners: Listeners,
   ) {
     provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
+    this.starts = listeners.narrator && new TaskStarts(listeners.narrator);
   }
 
   run(): void {
@@ -137,7 +138,7 @@ export class Folding {
     }
     this.runReady(task);
     this.expectScheduled(task);
-    this.narrateScheduled(task);
+    this.starts?.scheduled(task, isoOf(at));
     this.listeners.narrator?.rest(this.engine, isoOf(at));
     this.fold.views.set(task.completed.id, viewOf(this.engine));
   }
@@ -195,26 +196,8 @@ export class Folding {
       this.listeners.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
       const ready = this.engine.take();
       if (ready.length === 0) return;
-      this.narrateReady(ready, task);
+      this.starts?.givenOut(ready, task, isoOf(task.started.at));
       for (const dispatch of ready) this.dispatch(dispatch, task);
-    }
-  }
-
-  // A task that the run has taken and not scheduled yet has not begun: a run that rolls over hands it on.
-  private narrateReady(ready: readonly Dispatch[], task: WorkflowTask): void {
-    if (!this.listeners.narrator) return;
-    const scheduled = scheduledIn(task);
-    const begun = ready.filter((dispatch) => runsHere(dispatch) || scheduled.has(activityIdOf(dispatch)));
-    for (const dispatch of ready) if (!begun.includes(dispatch)) this.due.set(activityIdOf(dispatch), dispatch);
-    this.listeners.narrator.started(begun, isoOf(task.started.at));
-  }
-
-  private narrateScheduled(task: WorkflowTask): void {
-    if (this.due.size === 0) return;
-    for (const id of scheduledIn(task)) {
-      const dispatch = this.due.get(id);
-      if (dispatch) this.listeners.narrator?.started([dispatch], isoOf(task.started.at));
-      this.due.delete(id);
     }
   }
 
@@ -262,21 +245,6 @@ export class Folding {
       .find((id) => !this.given.has(id));
     if (stranger !== undefined) throw new TypeError(`the run scheduled ${stranger}, which this graph does not`);
   }
-}
-
-// A call of a tool that the node does not have is answered in workflow code.
-function runsHere(dispatch: Dispatch): boolean {
-  const { definition } = dispatch;
-  if (definition.kind !== 'tools') return definition.kind === 'workflow';
-  return !definition.tools.some(({ name }) => name === toolCallOf(dispatch).name);
-}
-
-function activityIdOf({ task }: Dispatch): string {
-  return `${task.id}#${task.visit}`;
-}
-
-function scheduledIn({ scheduled }: WorkflowTask): ReadonlySet<string> {
-  return new Set(scheduled.map(({ attributes }) => textOf(attributes.activityId) ?? ''));
 }
 
 const CARRIED = new Set([
