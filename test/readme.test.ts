@@ -22,7 +22,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(DIRECTORY, { recursive: true, force: true }));
 
-it('shows a graph, its workflow, nodes, worker, client, an agent and a test', () => {
+it('shows a graph, its workflow, nodes, worker, client, a reader, an agent and a test', () => {
   expect([...snippets().keys()].sort()).toEqual([
     'agent-worker.ts',
     'agent.ts',
@@ -31,6 +31,7 @@ it('shows a graph, its workflow, nodes, worker, client, an agent and a test', ()
     'nodes.ts',
     'order.test.ts',
     'start.ts',
+    'watch.ts',
     'worker.ts',
     'workflows.ts',
   ]);

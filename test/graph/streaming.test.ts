@@ -23,7 +23,7 @@ describe('a run that is streamed', () => {
       '0 values {"answer":null,"lines":[],"fail":0}',
       '1.prepare#1 starts',
       '1.prepare#1 attempt 1 wrote 0 {"percent":50,"attempt":1}',
-      '1.prepare#1 attempt 1 wrote 1 {"percent":100,"attempt":1}',
+      '1.prepare#1 attempt 1 wrote 1 {"percent":100,"attempt":1,"began":1}',
       '1.prepare#1 done',
       '1.prepare#1 updates [{"lines":"prepared"}]',
       '1 values {"answer":null,"lines":["prepared"],"fail":0}',
@@ -90,7 +90,7 @@ describe('a run that is streamed', () => {
       '1.prepare#1 attempt 2 wrote 0 {"percent":50,"attempt":2}',
       '1.prepare#1 attempt 2 failed: Node "prepare" failed: attempt 2 failed',
       '1.prepare#1 attempt 3 wrote 0 {"percent":50,"attempt":3}',
-      '1.prepare#1 attempt 3 wrote 1 {"percent":100,"attempt":3}',
+      '1.prepare#1 attempt 3 wrote 1 {"percent":100,"attempt":3,"began":1}',
       '1.prepare#1 done',
     ]);
   });

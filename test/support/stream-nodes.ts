@@ -1,4 +1,4 @@
-import { implement, interrupt, nodeContext, type NodeSet } from 'abeyance';
+import { implement, interrupt, nodeContext, once, type NodeSet } from 'abeyance';
 import type { Latches } from './latches';
 import { rolling_stages, stages } from './stream-graphs';
 
@@ -7,10 +7,11 @@ export function streamNodes(latches: Latches): NodeSet[] {
   const bodies = {
     prepare: async ({ fail }: { readonly fail: number }) => {
       const { threadId, attempt, write } = nodeContext();
+      const began = await once('began', () => attempt);
       write({ percent: 50, attempt });
       await latches.pass(threadId);
       if (attempt <= fail) throw new Error(`attempt ${attempt} failed`);
-      write({ percent: 100, attempt });
+      write({ percent: 100, attempt, began });
       return { lines: 'prepared' };
     },
     ask: async () => ({ answer: interrupt<string>('go on?') }),

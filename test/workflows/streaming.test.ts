@@ -1,9 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
 import { Command, INTERRUPT, isInterrupted, type StreamEvent, type StreamMode } from 'abeyance';
-import type { ChatModel } from 'abeyance/activity';
+import { openaiModel, type ChatModel, type ModelRecord } from 'abeyance/activity';
 import { GraphClient } from 'abeyance/client';
-import { InMemoryGraphs } from 'abeyance/testing';
+import { InMemoryGraphs, startOpenAiServer } from 'abeyance/testing';
 import { eventually } from '../support/eventually';
+import { recordsOf } from '../support/history-text';
 import { Latches } from '../support/latches';
 import { rolling_gates, rolling_loop } from '../support/long-graphs';
 import { longNodes } from '../support/long-nodes';
@@ -248,6 +249,8 @@ describe('a thread that rolls over', () => {
       await server.client.workflow.getHandle(threadId).signal('approve', { question: '9.nowhere:0' });
       expect((await server.client.workflow.getHandle(threadId).describe()).runId).not.toBe(runId);
     });
+    const standing = lines(await all(server.graphs.stream(rolling_gates, null, { threadId, modes: ['values'] })));
+    expect(standing).toEqual([expect.stringMatching(/^1 values .* asks 1.left:0 1.right:0$/)]);
     for (const { id, digest, node } of interrupts) await thread.resume(node, { question: id, digest });
     await thread.untilStopped();
     const told = lines(await reading);
@@ -284,7 +287,7 @@ describe('what nodes show while they run', () => {
     expect(seen).toEqual([
       '1.prepare#1 starts',
       '1.prepare#1 attempt 1 wrote 0 {"percent":50,"attempt":1}',
-      '1.prepare#1 attempt 1 wrote 1 {"percent":100,"attempt":1}',
+      '1.prepare#1 attempt 1 wrote 1 {"percent":100,"attempt":1,"began":1}',
       '1.prepare#1 done',
     ]);
   });
@@ -338,5 +341,31 @@ describe('what nodes show while they run', () => {
     expect(after.find(({ kind }) => kind === 'messages')).toMatchObject({ attempt: 2, from: 0 });
     expect(textOf(after)).toBe('one two');
     expect(seen.filter(({ kind }) => kind === 'attempt-failed')).toHaveLength(1);
+  });
+
+  it('comes from a live model word by word, over a stream that is cut, with both on record', async () => {
+    const threadId = server.threadId('chat');
+    latches.close(threadId);
+    const service = await startOpenAiServer([
+      { content: 'one two three', cut: 'within' },
+      { content: 'one two three', beforeEvent: (n) => (n === 3 ? latches.pass(threadId) : undefined) },
+    ]);
+    planner.set(threadId, openaiModel({ baseURL: service.url, apiKey: 'any', model: 'm', stream: true }));
+    const thread = await server.graphs.start(chat, { messages: 'hi' }, { threadId });
+    const seen: StreamEvent[] = [];
+    const reading = (async () => {
+      for await (const event of thread.stream({ modes: ['messages'] })) seen.push(event);
+    })();
+    const second = (): StreamEvent[] => seen.filter((event) => event.kind === 'messages' && event.attempt === 2);
+    await eventually(() => expect(textOf(second())).toBe('one two '));
+    latches.open(threadId);
+    await reading;
+    await service.close();
+    expect(textOf(second())).toBe('one two three');
+    const [record] = (await recordsOf(server.client, threadId)) as ModelRecord[];
+    expect(record?.exchanges).toMatchObject([
+      { attempt: 1, response: { cut: true }, error: { code: 'MODEL_UNAVAILABLE' } },
+      { attempt: 2, response: { events: 6, body: { choices: [{ message: { content: 'one two three' } }] } } },
+    ]);
   });
 });
