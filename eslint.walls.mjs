@@ -30,6 +30,7 @@ const SHARED_WITH_MEMORY = [
   'openai-options',
   'openai-reply',
   'openai-request',
+  'openai-stream',
   'record-exchange',
   'retry-after',
   'secrets',

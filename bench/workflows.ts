@@ -1,7 +1,9 @@
 import { graphWorkflow } from 'abeyance/workflow';
 import * as graphs from './graphs';
+import * as streaming from './stream-graph';
 
 export * from './floor-workflows';
 export const gate = graphWorkflow(graphs.gate);
 export const chain = graphWorkflow(graphs.chain);
 export const fan = graphWorkflow(graphs.fan);
+export const clock = graphWorkflow(streaming.clock);

@@ -75,6 +75,23 @@ export type {
 } from './graph/node-definition';
 export type { ApprovalAction, ApprovalDecision, Question } from './graph/question';
 export { OMITTED, type TaskView } from './graph/run-view';
+export type {
+  AttemptFailedEvent,
+  CustomEvent,
+  EndEvent,
+  MessagesEvent,
+  QuestionsEvent,
+  StreamEvent,
+  StreamMode,
+  StreamOptions,
+  TaskEnd,
+  TaskEndEvent,
+  TaskError,
+  TaskStartEvent,
+  ThreadStreamOptions,
+  UpdatesEvent,
+  ValuesEvent,
+} from './graph/stream-event';
 export { StateGraph, type CompileOptions } from './graph/state-graph';
 export { subgraph, type SubgraphOptions } from './graph/subgraph-node';
 export { ReducedValue, StateSchema, type ShownFields, type StateOf, type UpdateOf } from './graph/state-schema';

@@ -24,7 +24,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(DIRECTORY, { recursive: true, force: true }));
 
-it('shows a graph, its workflow, nodes, worker, client, an agent, a test, an external storage and telemetry', () => {
+it('shows a graph, its workflow, nodes, worker, client, a reader, an agent, a test, external storage and telemetry', () => {
   expect([...snippets().keys()].sort()).toEqual([
     'agent-worker.ts',
     'agent.ts',
@@ -39,6 +39,7 @@ it('shows a graph, its workflow, nodes, worker, client, an agent, a test, an ext
     'telemetry.ts',
     'traced-client.ts',
     'traced-worker.ts',
+    'watch.ts',
     'worker.ts',
     'workflows.ts',
   ]);

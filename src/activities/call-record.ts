@@ -1,5 +1,6 @@
 import type { Exchange } from '../graph/exchange';
 import type { Json } from '../graph/json';
+import type { Chunks } from '../graph/live-window';
 import type { ToolCall } from '../graph/messages';
 import type { Outcome } from '../graph/outcome';
 import type { ModelUsage } from './chat-model';
@@ -37,5 +38,5 @@ export interface ToolRecord {
   readonly durationMs: number;
 }
 
-/** The result of a node's activity: how it ended, and the call it made, if it made one. */
-export type NodeResult = Outcome & { readonly record?: ModelRecord | ToolRecord };
+/** The result of a node's activity: how it ended, the call it made, if it made one, and what it wrote for streams. */
+export type NodeResult = Outcome & { readonly record?: ModelRecord | ToolRecord; readonly written?: Chunks };

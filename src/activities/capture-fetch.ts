@@ -1,3 +1,4 @@
+import { StreamedReply } from './openai-stream';
 import { noteSentHead, type SentHead } from './sent-headers';
 
 /** A fetch: Node's own, or one with a proxy or a certificate of your own. */
@@ -23,6 +24,8 @@ export interface Capture {
   complete: boolean;
   /** Whoever called hung up before that. */
   aborted: boolean;
+  /** What the body makes together, where it came in events. */
+  streamed?: StreamedReply;
 }
 
 /** An exchange that has not begun. */
@@ -44,9 +47,11 @@ export function newCapture(): Capture {
 /**
  * A fetch that keeps what goes over the wire, and hands on a response without its body, which is in the capture.
  *
+ * With `onText`, a body that comes in events is put together as it comes, and its text handed on bit by bit.
+ *
  * Redirects are not followed: neither key nor conversation goes to another host.
  */
-export function capturingFetch(fetch: Fetch, capture: Capture): Fetch {
+export function capturingFetch(fetch: Fetch, capture: Capture, onText?: (text: string) => void): Fetch {
   return async (input, init) => {
     capture.url = input instanceof Request ? input.url : String(input);
     capture.method = init?.method ?? 'GET';
@@ -58,6 +63,7 @@ export function capturingFetch(fetch: Fetch, capture: Capture): Fetch {
       capture.status = response.status;
       capture.statusText = response.statusText;
       capture.received = receivedHeaders(response.headers);
+      if (onText && isEventStream(response)) capture.streamed = new StreamedReply(onText);
       await readInto(capture, response.body);
       return new Response(null, { status: response.status, headers: response.headers });
     } finally {
@@ -65,6 +71,15 @@ export function capturingFetch(fetch: Fetch, capture: Capture): Fetch {
       capture.aborted = !capture.complete && init?.signal?.aborted === true;
     }
   };
+}
+
+function add(capture: Capture, text: string): void {
+  capture.text += text;
+  capture.streamed?.take(text);
+}
+
+function isEventStream({ ok, headers }: Response): boolean {
+  return ok && headers.get('content-type')?.includes('text/event-stream') === true;
 }
 
 // Cookies are the one header whose values cannot stand on one line.
@@ -77,8 +92,9 @@ async function readInto(capture: Capture, body: Response['body']): Promise<void>
   const decoder = new TextDecoder();
   // Chunk by chunk, so that of a response that is cut short the beginning is on record.
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    capture.text += decoder.decode(chunk, { stream: true });
+    add(capture, decoder.decode(chunk, { stream: true }));
   }
-  capture.text += decoder.decode();
+  add(capture, decoder.decode());
+  capture.streamed?.end();
   capture.complete = true;
 }

@@ -24,6 +24,11 @@ export interface ModelContext {
   readonly earlierExchanges: readonly Exchange[];
   /** Keeps an exchange on record although the attempt is about to fail; one that succeeds belongs in the reply. */
   readonly keepExchange: (exchange: Exchange) => void;
+  /**
+   * Shows so much more of the reply to whoever streams the run in the mode `messages`, while it is being made. The reply
+   * that is returned is the truth; a model that never calls this is shown when it is done.
+   */
+  readonly writeText: (text: string) => void;
 }
 
 /** Tokens of one call. `cached` is part of `input`, `reasoning` of `output`. */

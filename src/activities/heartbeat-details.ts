@@ -1,4 +1,5 @@
 import { Exchange } from '../graph/exchange';
+import type { Live } from '../graph/live-window';
 import { isJsonObject, type JsonObject } from '../graph/json';
 
 /** What an attempt at a node leaves for the next, as its heartbeat's details. */
@@ -7,9 +8,11 @@ export interface HeartbeatDetails {
   readonly once: JsonObject;
   /** What went over the wire in the attempts so far. */
   readonly exchanges: readonly Exchange[];
+  /** What this attempt shows to whoever streams the run. */
+  readonly live?: Live;
 }
 
-/** Reads what the attempt before has left; nothing where there was none, or where it is not ours. */
+/** Reads what the attempt before has left for this one; nothing where there was none, or where it is not ours. */
 export function readHeartbeat(details: unknown): HeartbeatDetails {
   if (!isJsonObject(details)) return { once: {}, exchanges: [] };
   const exchanges = Exchange.array().safeParse(details.exchanges);

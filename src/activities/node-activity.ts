@@ -6,11 +6,12 @@ import type { Exchange } from '../graph/exchange';
 import type { Json, JsonObject } from '../graph/json';
 import type { ToolCall, Message } from '../graph/messages';
 import type { ModelNode, NodeDefinition, ToolsNode } from '../graph/node-definition';
+import { LiveWindow, type Chunks } from '../graph/live-window';
 import type { ModelTarget, NodeCall } from '../graph/node-call';
-import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
+import { NodeRun, provideNodeRunStorage, type NodePorts } from '../graph/node-run';
 import { runBody } from '../graph/run-body';
 import { seenState } from '../graph/seen-state';
-import { refuseTooLarge } from '../graph/size-limit';
+import { bytesOf, MAX_PAYLOAD_BYTES, refuseTooLarge } from '../graph/size-limit';
 import { nodePathOf } from '../graph/task';
 import { decodeState } from '../graph/write-state';
 import { observed, type Work } from './attempt-observer';
@@ -23,6 +24,7 @@ import { readHeartbeat, type HeartbeatDetails } from './heartbeat-details';
 import type { ToolImplementation } from './implement-tool';
 import { keepAlive } from './keep-alive';
 import { limitExchanges } from './limit-exchanges';
+import { SteadyBeat } from './steady-beat';
 
 provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
 
@@ -78,7 +80,7 @@ function nodeOfTask(task: string): string {
   return nodePathOf(task).split('/').at(-1) ?? task;
 }
 
-type Wire = Pick<ModelContext, 'timeoutMs' | 'earlierExchanges' | 'keepExchange'>;
+type Wire = Pick<ModelContext, 'timeoutMs' | 'earlierExchanges' | 'keepExchange' | 'writeText'>;
 
 interface Called {
   readonly call: NodeCall;
@@ -95,28 +97,44 @@ async function inContext(
   const before = readHeartbeat(context.info.heartbeatDetails);
   let exchanges = before.exchanges;
   let failedExchange: Exchange | undefined;
-  const details = (): HeartbeatDetails => ({ once: Object.fromEntries(run.once), exchanges });
-  const run: NodeRun = nodeRunOf(graph.name, node, call, before, context, () => context.heartbeat(details()));
+  const window = new LiveWindow(context.info.attempt);
+  const details = (): HeartbeatDetails => {
+    const { live } = window;
+    return { once: Object.fromEntries(run.once), exchanges, ...(live && { live }) };
+  };
+  const beat = (): void => context.heartbeat(details());
+  const shown = new SteadyBeat(beat);
+  const write = (chunk: Json): void => shown.after(() => window.write(chunk));
+  const writeText = (text: string): void => shown.after(() => window.say(text));
+  const run: NodeRun = nodeRunOf(graph.name, node, call, before, context, { saveOnce: beat, write });
   const stop = keepAlive(context, details);
   const keepExchange = (exchange: Exchange): void => {
     failedExchange = exchange;
     exchanges = limitExchanges([...exchanges, exchange]);
-    context.heartbeat(details());
+    beat();
   };
   const timeoutMs = context.info.startToCloseTimeoutMs;
   const { info, ports } = run;
   const attempt = { info, answers: run.answers, work, signal: ports.signal, failedExchange: () => failedExchange };
   try {
     return await observed(attempt, async () => {
-      const result = await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange });
+      const result = await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange, writeText });
       if (!call.externalStorage) refuseTooLarge('The result', result, node);
-      return result;
+      return withWritten(result, window.written);
     });
   } catch (thrown) {
     throw toActivityFailure(thrown, node, context, exchanges);
   } finally {
     stop();
+    shown.stop();
   }
+}
+
+// What was shown is kept for those who come late, but never costs the run its result.
+function withWritten(result: NodeResult, written: Chunks | undefined): NodeResult {
+  if (!written) return result;
+  const whole = { ...result, written };
+  return bytesOf(whole) > MAX_PAYLOAD_BYTES ? result : whole;
 }
 
 function nodeRunOf(
@@ -125,12 +143,12 @@ function nodeRunOf(
   call: NodeCall,
   before: HeartbeatDetails,
   context: Context,
-  saveOnce: () => void,
+  own: Pick<NodePorts, 'saveOnce' | 'write'>,
 ): NodeRun {
   const { task, step, visit, idempotencyKey, answers = [], once = {} } = call;
   const { attempt, workflowExecution } = context.info;
   const threadId = workflowExecution?.workflowId ?? '';
   const info = { threadId, graph, node, task, step, visit, attempt, idempotencyKey };
-  const ports = { signal: context.cancellationSignal, saveOnce };
+  const ports = { signal: context.cancellationSignal, ...own };
   return new NodeRun(info, answers, { ...once, ...before.once }, ports);
 }

@@ -76,7 +76,7 @@ async function send(
     ...(defaultHeaders && { defaultHeaders }),
     timeout: timeoutOf(settings, context),
     maxRetries: 0,
-    fetch: capturingFetch(fetch, capture),
+    fetch: capturingFetch(fetch, capture, settings.stream ? context.writeText : undefined),
   });
   try {
     await client.chat.completions
@@ -90,13 +90,16 @@ async function send(
 
 function readReply({ host }: OpenAiSettings, capture: Capture, context: ModelContext, redact: Redact): ModelReply {
   const { status = 0, text, received } = capture;
-  const body = parsedOrText(text);
+  const { streamed } = capture;
+  const body = streamed ? streamed.body() : parsedOrText(text);
   const failed = errorIn(body);
   if (status < 200 || status > 299 || failed !== undefined) {
     const retryAfterMs = retryAfterOf(received, Date.now());
     const said = redactJson(body, redact);
     throw refusal({ host, status: statusOf(failed, status), body: said, ...(retryAfterMs && { retryAfterMs }) });
   }
+  if (streamed?.broken !== undefined) throw unreadable(host, status, 'an event of its stream is no JSON');
+  if (streamed && !streamed.isWhole) throw noResponse(host, 'its stream ended before its reply did', status);
   if (typeof body === 'string') throw unreadable(host, status, 'what it sent is no JSON');
   const reply = replyIn(body, `call_${context.task.replace(/\W+/g, '_')}`);
   if (!reply) throw unreadable(host, status, 'there is no message in what it sent');

@@ -24,6 +24,11 @@ export interface OpenAiModelOptions {
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
   /** Milliseconds one attempt may take; default five minutes, which is also the longest that Node's own fetch waits. */
   readonly timeout?: number;
+  /**
+   * Asks for the reply bit by bit, so that whoever streams the run in the mode `messages` sees it being made. A service that
+   * answers in one piece all the same is understood. Default false.
+   */
+  readonly stream?: boolean;
   /** `full` (default), `headers` for no bodies, `none` for no exchanges at all. */
   readonly record?: RecordLevel;
   /** The last to touch an exchange before it leaves the worker. Where it throws, headers and bodies are not recorded. */

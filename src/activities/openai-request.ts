@@ -17,7 +17,7 @@ export function requestBody(
   const body = {
     messages: messages.map(wireMessage),
     model,
-    stream: false,
+    ...(options.stream ? { stream: true, stream_options: { include_usage: true } } : { stream: false }),
     ...(tools.length > 0 && { tools: tools.map(wireTool) }),
     ...parametersOf(options, tools.length > 0),
   };

@@ -1,4 +1,5 @@
 import { Exchange, NOT_RECORDED } from '../graph/exchange';
+import type { Json } from '../graph/json';
 import type { Capture } from './capture-fetch';
 import type { ModelReply } from './chat-model';
 import type { ModelError } from './model-error';
@@ -47,7 +48,7 @@ export function withoutBodies(exchange: Exchange, bodyOmitted: 'record' | 'size'
 
 function wholeExchange(capture: Capture, { attempt, startedAt, redact, reply, error }: AttemptEnd): Exchange {
   const sentBody = parsedOrText(capture.body);
-  const usage = reply?.usage ?? (capture.complete ? usageIn(parsedOrText(capture.text)) : undefined);
+  const usage = reply?.usage ?? (capture.complete ? usageIn(bodyOf(capture)) : undefined);
   return {
     attempt,
     request: {
@@ -70,9 +71,16 @@ function received(capture: Capture, status: number, redact: Redact): NonNullable
   return {
     status,
     headers: publicHeaders(capture.received, redact),
-    body: redactJson(parsedOrText(capture.text), redact) as Exchange['request']['body'],
+    body: redactJson(bodyOf(capture), redact) as Exchange['request']['body'],
+    ...(capture.streamed && { events: capture.streamed.events }),
     ...(!capture.complete && { cut: true as const }),
   };
+}
+
+// What came in events is put together where it came whole; else what there is of it says more as it came.
+function bodyOf({ streamed, text, complete }: Capture): Json {
+  const isWhole = streamed !== undefined && complete && streamed.isWhole && streamed.broken === undefined;
+  return isWhole ? streamed.body() : parsedOrText(text);
 }
 
 function millisecondsOf({ sent, startedAt: asked, endedAt }: Capture, startedAt: number): Exchange['ms'] {

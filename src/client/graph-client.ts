@@ -8,11 +8,13 @@ import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } fro
 import { resultOf } from '../graph/run-view';
 import type { NodeMap } from '../graph/state-graph';
 import type { Fields, ShownFields, UpdateOf } from '../graph/state-schema';
+import type { DefaultMode, StreamEvent, StreamMode, StreamOptions } from '../graph/stream-event';
 import { encodeUpdate } from '../graph/write-state';
 import { untilStoppedUpdate } from '../workflows/messages';
 import { ServerThread } from './server-thread';
 import { RunStarter } from './start-run';
 import { takeUpElsewhere } from './take-up';
+import { streamUntilStopped, type StreamFrom } from './thread-stream';
 import { endedMeanwhile, fromUpdateError, isTakenBack } from './temporal-errors';
 
 /** How a graph client is set up. */
@@ -92,6 +94,38 @@ export class GraphClient implements GraphRunner {
     }
   }
 
+  /** Does what `invoke` does once it is iterated, and streams what the run does until it stops. Needs no open update. */
+  async *stream<Name extends string, F extends Fields, N extends NodeMap, const M extends StreamMode = DefaultMode>(
+    graph: CompiledGraph<Name, F, N>,
+    input: UpdateOf<F> | Command | null,
+    { modes, signal, ...options }: RunOptions & StreamOptions<M> = {},
+  ): AsyncGenerator<StreamEvent<F, M>> {
+    signal?.throwIfAborted();
+    const { threadId, from } = await this.setGoing(graph, input, options);
+    const source = { client: this.client, graph, threadId };
+    yield* streamUntilStopped(source, from, { modes, signal }) as AsyncGenerator<StreamEvent<F, M>>;
+  }
+
+  /** Starts, answers or carries on; tells from where on the run is to be streamed. */
+  private async setGoing(
+    graph: AnyGraph,
+    input: object | null,
+    { threadId, ...options }: RunOptions,
+  ): Promise<{ readonly threadId: string; readonly from: StreamFrom }> {
+    if (input === null || isCommand(input)) {
+      const thread = this.named(graph, threadId);
+      const going = input
+        ? thread.answerAndStream(answerIn(graph.schema, input))
+        : thread.carryOnAndStream(graph, options.recursionLimit);
+      return { threadId: thread.id, from: await going };
+    }
+    const request = { graph, threadId: threadId ?? randomUUID(), input, options };
+    const { firstExecutionRunId: runId } = await this.starter.start(request, (launch) =>
+      this.client.workflow.start(graph.name, launch),
+    );
+    return { threadId: request.threadId, from: { kind: 'run', runId } };
+  }
+
   /**
    * Begins a new thread on a checkpoint of another. Its history is read for it, and worked through with the graph.
    *
@@ -123,11 +157,8 @@ export class GraphClient implements GraphRunner {
 
   private async answer(graph: AnyGraph, command: Command, threadId: string | undefined): Promise<RunResult<any>> {
     const thread = this.named(graph, threadId);
-    const { answer, update } = answerIn(command);
-    return thread.resumeUntilStopped(
-      answer,
-      update && { update: encodeUpdate(graph.schema, update, 'update') as never },
-    );
+    const { answer, details } = answerIn(graph.schema, command);
+    return thread.resumeUntilStopped(answer, details);
   }
 
   private named(graph: AnyGraph, threadId: string | undefined): ServerThread {

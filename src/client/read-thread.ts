@@ -30,6 +30,8 @@ export interface ThreadFacts {
   readonly graph: string;
   readonly taskQueue: string;
   readonly isRunning: boolean;
+  /** How many events its history has. */
+  readonly events: number;
   readonly status: string;
   /** What the run last published in its memo. */
   readonly published?: PublishedView;
@@ -54,7 +56,7 @@ async function describe(client: Client, threadId: string, ofRun?: string): Promi
   } catch (error) {
     throw isNotRunning(error) ? unknownThread(threadId, error) : error;
   }
-  const { runId, type, status, memo, raw, taskQueue } = description;
+  const { runId, type, status, memo, raw, taskQueue, historyLength: events } = description;
   const published = memo?.[MEMO_KEY] as PublishedView | undefined;
   return {
     threadId,
@@ -64,6 +66,7 @@ async function describe(client: Client, threadId: string, ofRun?: string): Promi
     taskQueue,
     status: status.name,
     isRunning: status.name === 'RUNNING',
+    events,
     published,
   };
 }

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AnyGraph } from '../graph/compiled-graph';
-import { answersById, encodeAnswer, type DecisionRecord, type DecisionRequest } from '../graph/decision';
+import {
+  answersById,
+  encodeAnswer,
+  type AnswerInCommand,
+  type DecisionRecord,
+  type DecisionRequest,
+} from '../graph/decision';
 import { DecisionRefusedError, ThreadError } from '../graph/errors';
 import { stateAt } from '../graph/checkpoints';
 import type { StateEdit } from '../graph/edit-state';
@@ -17,6 +23,7 @@ import type {
 import type { JsonObject } from '../graph/json';
 import type { Question } from '../graph/question';
 import { resultOf, type Stop } from '../graph/run-view';
+import type { DefaultMode, StreamEvent, StreamMode, ThreadStreamOptions } from '../graph/stream-event';
 import { encodeUpdate } from '../graph/write-state';
 import { checkpointsOf } from '../trace/checkpoints-of';
 import {
@@ -29,6 +36,7 @@ import {
 import { readHistories } from './read-histories';
 import { askRun, endOf, lookUp, readState, type ThreadFacts } from './read-thread';
 import { takeUpAgain } from './take-up';
+import { beginningOf, fromNowOn, fromStanding, streamThread, type StreamFrom } from './thread-stream';
 import { endedMeanwhile, finished, fromUpdateError, isNotRunning, isTakenBack } from './temporal-errors';
 
 // The last waits a second; a task that fails so often will fail for good.
@@ -93,23 +101,57 @@ export class ServerThread implements GraphThread {
   }
 
   async *getStateHistory(): AsyncGenerator<StateSnapshot<any>> {
-    const { graph } = this;
-    if (!graph) {
-      const message = `A history is read with its graph. Take the thread with thread(graph, "${this.id}").`;
-      throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, this.id);
-    }
+    const graph = this.knownGraph('history');
     await this.facts();
     const checkpoints = checkpointsOf(graph, await readHistories(this.client, this.id));
     for (const checkpoint of checkpoints.newestFirst()) yield stateAt(graph, this.id, checkpoint);
   }
 
-  /** Lets the run go on past a breakpoint, or a failed one from where it failed; else changes nothing. */
-  async carryOn(recursionLimit: number | undefined): Promise<void> {
+  async *stream<const M extends StreamMode = DefaultMode>(
+    options: ThreadStreamOptions<M> = {},
+  ): AsyncGenerator<StreamEvent<any, M>> {
+    const source = { client: this.client, graph: this.knownGraph('stream'), threadId: this.id };
+    const from = await beginningOf(this.client, await this.facts(), options);
+    yield* streamThread(source, from, 'end', options) as AsyncGenerator<StreamEvent<any, M>>;
+  }
+
+  /** Answers; tells from where on the run is to be streamed. */
+  async answerAndStream({ answer, details }: AnswerInCommand): Promise<StreamFrom> {
+    const before = fromNowOn(await this.facts());
+    await this.resume(answer, details);
+    return before;
+  }
+
+  /** Carries on; tells from where on the run is to be streamed. */
+  async carryOnAndStream(graph: AnyGraph, recursionLimit: number | undefined): Promise<StreamFrom> {
     const facts = await this.facts();
-    if (facts.isRunning) {
-      const held = facts.published?.questions.filter(({ kind }) => kind === 'breakpoint') ?? [];
-      for (const { id, digest } of held) await this.resume(null, { question: id, digest });
-    } else if (facts.status === 'FAILED') await takeUpAgain(this.client, facts, { recursionLimit }, this.graph);
+    switch (await this.carryOn(recursionLimit, facts)) {
+      case 'resumed':
+        return fromNowOn(facts);
+      case 'taken-up':
+        return { kind: 'run', runId: (await this.facts()).runId };
+      default:
+        return fromStanding({ client: this.client, graph, threadId: this.id }, facts.runId);
+    }
+  }
+
+  /** Lets the run go on past a breakpoint, or a failed one from where it failed; else changes nothing. */
+  async carryOn(recursionLimit: number | undefined, known?: ThreadFacts): Promise<'resumed' | 'taken-up' | undefined> {
+    const facts = known ?? (await this.facts());
+    if (!facts.isRunning) {
+      if (facts.status !== 'FAILED') return undefined;
+      await takeUpAgain(this.client, facts, { recursionLimit }, this.graph);
+      return 'taken-up';
+    }
+    const held = facts.published?.questions.filter(({ kind }) => kind === 'breakpoint') ?? [];
+    for (const { id, digest } of held) await this.resume(null, { question: id, digest });
+    return held.length > 0 ? 'resumed' : undefined;
+  }
+
+  private knownGraph(what: 'history' | 'stream'): AnyGraph {
+    if (this.graph) return this.graph;
+    const message = `A ${what} is read with its graph. Take the thread with thread(graph, "${this.id}").`;
+    throw new ThreadError('THREAD_OF_OTHER_GRAPH', message, this.id);
   }
 
   private async editState(edit: StateEdit): Promise<void> {

@@ -6,6 +6,8 @@ import { explainMismatch } from './explain-mismatch';
 import { isJsonObject, toJson, type Json, type JsonObject } from './json';
 import { parseQuestionId } from './question';
 import { bytesOf, inMegabytes } from './size-limit';
+import type { Fields, StateSchema } from './state-schema';
+import { encodeUpdate } from './write-state';
 
 const MAX_DECISION_BYTES = 1_500_000;
 
@@ -131,21 +133,32 @@ function answerMap(value: Json): JsonObject | undefined {
   return value;
 }
 
+/** The answer in a client's command, and what comes with it. */
+export interface AnswerInCommand {
+  readonly answer: unknown;
+  readonly details: DecisionDetails | undefined;
+}
+
 /**
  * The answer in a client's command, and the update that comes with it.
  *
  * @throws {DecisionRefusedError} `DECISION_MALFORMED` where it resumes nothing, or goes somewhere.
+ * @throws {StateError} where the update does not fit the state.
  */
-export function answerIn({ resumes, resume, update, goto, graph }: Command<any, any, any>): {
-  readonly answer: unknown;
-  readonly update: object | undefined;
-} {
-  if (resumes && goto === undefined && graph === undefined)
-    return { answer: resume, update: update as object | undefined };
+export function answerIn(
+  schema: StateSchema<Fields>,
+  { resumes, resume, update, goto, graph }: Command<any, any, any>,
+): AnswerInCommand {
+  if (resumes && goto === undefined && graph === undefined) {
+    const encoded = update === undefined ? undefined : (encodeUpdate(schema, update, 'update') as Mutable);
+    return { answer: resume, details: encoded && { update: encoded } };
+  }
   const message =
     'A client may send a Command with resume, and an update beside it. To go somewhere, use updateState with asNode. Nothing changed.';
   throw new DecisionRefusedError('DECISION_MALFORMED', message);
 }
+
+type Mutable = NonNullable<DecisionDetails['update']>;
 
 /** An answer as it is sent; none is `null`. @throws {StateError} `STATE_NOT_JSON`. */
 export function encodeAnswer(value: unknown): Json {

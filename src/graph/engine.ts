@@ -3,6 +3,7 @@ import { breakpointsOf, checkBreakpoints, checkRecursionLimit } from './check-gr
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
 import { editState, type StateEdit } from './edit-state';
+import type { Watch } from './engine-news';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
 import { AbeyanceError, GraphRunError } from './errors';
 import { handled, handlerOf } from './error-handler';
@@ -44,6 +45,7 @@ export class GraphEngine {
   private constructor(
     private readonly graph: AnyGraph,
     private state: EngineSnapshot,
+    private readonly watch?: Watch,
   ) {}
 
   /**
@@ -51,7 +53,7 @@ export class GraphEngine {
    *
    * @throws {StateError} when the input does not fit the state. @throws {GraphRunError} when a router at START fails.
    */
-  static start(graph: AnyGraph, input: unknown, options: StartOptions = {}): GraphEngine {
+  static start(graph: AnyGraph, input: unknown, options: StartOptions = {}, watch?: Watch): GraphEngine {
     const step = (options.step ?? -1) + 1;
     const limit = options.recursionLimit ?? graph.recursionLimit;
     checkRecursionLimit(limit);
@@ -60,7 +62,7 @@ export class GraphEngine {
     const update = readEncodedUpdate(graph.schema, input ?? {}, 'input');
     const base = { ...initialChannels(graph.schema), ...options.values };
     const channels = applyWrites(graph.schema, base, [{ node: 'input', task: `${step}.input`, index: 0, update }]);
-    const engine = new GraphEngine(graph, {
+    const begun: EngineSnapshot = {
       version: 1,
       graph: graph.name,
       fingerprint: graph.fingerprint,
@@ -73,7 +75,9 @@ export class GraphEngine {
       ledger: [],
       ...(breakpoints && { breakpoints }),
       ...(options.externalStorage && { externalStorage: true }),
-    });
+    };
+    const engine = new GraphEngine(graph, begun, watch);
+    watch?.({ kind: 'begun', step, values: channels }, options.at ?? '');
     engine.state = enter(engine.frame(options.at ?? ''), engine.state, planStart(graph, channels), channels);
     return engine;
   }
@@ -83,7 +87,7 @@ export class GraphEngine {
    *
    * @throws {GraphRunError} `SNAPSHOT_MISMATCH` when it is another graph's, or a task's node is gone.
    */
-  static restore(graph: AnyGraph, snapshot: EngineSnapshot): GraphEngine {
+  static restore(graph: AnyGraph, snapshot: EngineSnapshot, watch?: Watch): GraphEngine {
     const lost = lostNode(graph, snapshot);
     if (snapshot.version !== 1 || snapshot.graph !== graph.name || lost !== undefined) {
       const message = `The snapshot is of graph "${snapshot.graph}"${lost === undefined ? '' : ` with node "${lost}"`}; it does not fit "${graph.name}".`;
@@ -91,12 +95,13 @@ export class GraphEngine {
     }
     const again = (task: Task): Task =>
       task.phase === 'running' ? { ...task, phase: 'ready', visit: task.visit - 1 } : task;
-    return new GraphEngine(graph, withLeaves(snapshot, again));
+    return new GraphEngine(graph, withLeaves(snapshot, again), watch);
   }
 
   /** Takes up a failed run: what has finished and could not be followed up is followed up with the first `take`. */
-  static retry(graph: AnyGraph, snapshot: EngineSnapshot, at: string): GraphEngine {
-    const engine = GraphEngine.restore(graph, snapshot);
+  static retry(graph: AnyGraph, snapshot: EngineSnapshot, at: string, watch?: Watch): GraphEngine {
+    const engine = GraphEngine.restore(graph, snapshot, watch);
+    watch?.({ kind: 'begun', step: snapshot.step, values: engine.values() }, at);
     engine.state = { ...engine.state, due: at };
     return engine;
   }
@@ -188,13 +193,17 @@ export class GraphEngine {
         return this.complete(task, outcome, at);
       case 'interrupted': {
         const open = asOpen(task, outcome.questions, at);
-        this.replace({ ...task, phase: 'waiting', open, once: outcome.once });
+        const paused: Task = { ...task, phase: 'waiting', open, once: outcome.once };
+        this.replace(paused);
+        this.watch?.({ kind: 'paused', task: paused }, at);
         return this.judgeKept(at);
       }
       case 'rejected': {
         const answers = task.answers.filter(({ id }) => id !== outcome.question);
         const again = reopened(task, outcome.question, outcome.reason);
-        this.replace({ ...task, phase: 'waiting', answers, open: [again], once: outcome.once });
+        const paused: Task = { ...task, phase: 'waiting', answers, open: [again], once: outcome.once };
+        this.replace(paused);
+        this.watch?.({ kind: 'sent-back', task: paused, reason: outcome.reason }, at);
         this.state = noteSentBack(this.state, outcome.question, outcome.reason);
         return this.judgeKept(at);
       }
@@ -211,6 +220,7 @@ export class GraphEngine {
    */
   settleFailure(taskId: string, failure: NodeFailure, at: string): boolean {
     const failed = this.running(taskId);
+    this.watch?.({ kind: 'failed', task: failed, failure }, at);
     const handler = handlerOf(this.graph, this.state, taskId);
     if (!handler) {
       this.reset(failed);
@@ -238,7 +248,11 @@ export class GraphEngine {
   edit(edit: StateEdit, at: string): void {
     this.moveOn();
     const frame = this.frame(at);
-    this.state = progress(frame, editState(frame, this.state, edit));
+    const edited = editState(frame, this.state, edit);
+    const next = progress(frame, edited);
+    this.state = edited;
+    this.watch?.({ kind: 'values', step: this.step, values: this.values() }, at);
+    this.state = next;
   }
 
   /** When the next open question expires, ISO 8601; undefined where all wait for ever. */
@@ -267,7 +281,9 @@ export class GraphEngine {
   private complete(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
     const { inner: _, ...own } = task;
     const outcome: CompletedOutcome = { kind, updates, goto, ...(toParent && { toParent }) };
-    this.replace({ ...own, phase: 'done', open: [], once: {}, outcome });
+    const done: Task = { ...own, phase: 'done', open: [], once: {}, outcome };
+    this.replace(done);
+    this.watch?.({ kind: 'done', task: done }, at);
     // Two writers of one value will never agree, so nobody is to answer their siblings first.
     refuseConflictsOf(graphAround(this.graph, nodePathOf(task.id)), scopeOf(this.state, task.id), task.id);
     this.advance(at);
@@ -307,7 +323,15 @@ export class GraphEngine {
 
   private frame(at: string): Frame {
     const { breakpoints = NO_BREAKPOINTS, cache = {} } = this.state;
-    return { graph: this.graph, prefix: '', at, breakpoints, cached: (key) => cachedAt(cache, key, at) };
+    const { graph, watch } = this;
+    return {
+      graph,
+      prefix: '',
+      at,
+      breakpoints,
+      cached: (key) => cachedAt(cache, key, at),
+      ...(watch && { watch }),
+    };
   }
 }
 

@@ -64,7 +64,8 @@ export type ErrorCode =
   | 'THREAD_OF_OTHER_GRAPH'
   | 'THREAD_UNREACHABLE'
   | 'HISTORY_UNREADABLE'
-  | 'CHECKPOINT_UNKNOWN';
+  | 'CHECKPOINT_UNKNOWN'
+  | 'OFFSET_UNKNOWN';
 
 /** The root of every error this package throws; branch on `code`, never on the message. */
 export abstract class AbeyanceError extends Error {

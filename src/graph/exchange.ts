@@ -29,6 +29,11 @@ const WireResponse = z.object({
   /** As received, unknown fields kept; text where it was no JSON. */
   body: z.json().optional(),
   bodyOmitted: Omission.optional(),
+  /**
+   * It came in so many server-sent events. The body is what they make together; where they were cut short or broken, their
+   * text as it came.
+   */
+  events: z.int().optional(),
   /** The connection ended before the body did. */
   cut: z.literal(true).optional(),
 });

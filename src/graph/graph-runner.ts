@@ -6,6 +6,7 @@ import type { Question } from './question';
 import type { OMITTED, TaskView } from './run-view';
 import type { NodeMap } from './state-graph';
 import type { Fields, ShownFields, StateOf, UpdateOf } from './state-schema';
+import type { DefaultMode, StreamEvent, StreamMode, StreamOptions, ThreadStreamOptions } from './stream-event';
 
 /** What a run gives back: its values, and its open questions where it waits; `__omitted__` where the values were too large. */
 export type RunResult<F extends Fields> = StateOf<ShownFields<F>> & {
@@ -88,6 +89,17 @@ export interface GraphThread<F extends Fields = any> {
   /** Waits until the run waits or ends. @throws {GraphRunError} when it fails. */
   untilStopped(): Promise<RunResult<F>>;
   /**
+   * Watches the thread's newest run, from its beginning or after an offset, across pauses, until it ends.
+   *
+   * What the history holds comes to every reader, whenever it comes, once and in one order; a reader that was cut off goes
+   * on after the last offset it has, in any process. What nodes write and models say (`custom`, `messages`) comes while
+   * they run as far as the reader is in time, and with the task's end what is left of it. Watching costs the run nothing.
+   *
+   * @throws {ThreadError} `THREAD_UNKNOWN`, `OFFSET_UNKNOWN`. @throws the signal's reason.
+   * @example for await (const event of thread.stream({ modes: ['values'] })) console.log(event);
+   */
+  stream<const M extends StreamMode = DefaultMode>(options?: ThreadStreamOptions<M>): AsyncIterable<StreamEvent<F, M>>;
+  /**
    * Writes to the state from outside, through its reducers, while the run waits or has ended.
    *
    * With `asNode` it counts as what that node returned: the node has run, its question is withdrawn if it waits, and its
@@ -135,6 +147,21 @@ export interface GraphRunner {
     input: UpdateOf<ShownFields<F>> | Command | null,
     options?: RunOptions,
   ): Promise<RunResult<F>>;
+  /**
+   * Does what `invoke` does once it is iterated, and streams what the run does until it stops: at a question, or at its end.
+   *
+   * The last event of the mode `values` holds the whole state, and the open questions where the run waits.
+   *
+   * @throws {GraphRunError} after its last event, when the run fails. @throws as `invoke`; the signal's reason.
+   * @example
+   * for await (const event of graphs.stream(order, { item: 'widget' }, { threadId: 'order-42', modes: ['updates'] }))
+   *   console.log(event);
+   */
+  stream<Name extends string, F extends Fields, N extends NodeMap, const M extends StreamMode = DefaultMode>(
+    graph: CompiledGraph<Name, F, N>,
+    input: UpdateOf<ShownFields<F>> | Command | null,
+    options?: RunOptions & StreamOptions<M>,
+  ): AsyncIterable<StreamEvent<F, M>>;
   /**
    * Begins a new thread on a checkpoint of another, which stays as it is. Tasks of the checkpoint run again, questions
    * are asked anew, and no decision is taken along.

@@ -9,6 +9,7 @@ import type { NodeInfo, NodeRun } from './node-run';
 import { termsOf } from './question-terms';
 import { refuseAfterPause, runningNode } from './running-node';
 import type { Answer, ApprovalAction, ApprovalDecision, AskedQuestion, CallShown, QuestionKind } from './question';
+import { writeChunk } from './write-chunk';
 
 /** How a question is asked. */
 export interface InterruptOptions<S extends z.ZodType | undefined = undefined> {
@@ -232,6 +233,15 @@ export function rejectAnswer(reason: string, { key }: RejectOptions = {}): never
 export interface NodeContext extends NodeInfo {
   /** Aborts when the run is cancelled or the attempt times out: pass it to fetch and its like. */
   readonly signal: AbortSignal;
+  /**
+   * Shows progress to whoever streams the run in the mode `custom`: any JSON, up to 64 KiB.
+   *
+   * No event of the history is spent on it. The newest 64 KiB that an attempt has written are kept with its result; what a
+   * failed attempt wrote is seen only by those who watched. After the body has ended it does nothing.
+   *
+   * @throws {StateError} `STATE_NOT_JSON`, `STATE_TOO_LARGE`.
+   */
+  readonly write: (chunk: unknown) => void;
 }
 
 /**
@@ -242,5 +252,5 @@ export interface NodeContext extends NodeInfo {
  */
 export function nodeContext(): NodeContext {
   const run = runningNode('nodeContext');
-  return { ...run.info, signal: run.ports.signal };
+  return { ...run.info, signal: run.ports.signal, write: (chunk) => writeChunk(run, chunk) };
 }

@@ -52,6 +52,6 @@ export function inputOf({ task, definition, state }: Dispatch): Json {
 }
 
 /** The tool call of a task that runs one. */
-export function toolCallOf({ task }: Dispatch): ToolCall {
+export function toolCallOf({ task }: Pick<Dispatch, 'task'>): ToolCall {
   return task.call as unknown as ToolCall;
 }

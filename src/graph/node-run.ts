@@ -23,6 +23,8 @@ export interface NodePorts {
   readonly signal: AbortSignal;
   /** Called when `once` has a new result, so that it outlives the attempt. */
   readonly saveOnce: (results: Readonly<Record<string, Json>>) => void;
+  /** Called with each chunk of progress, for whoever streams the run. */
+  readonly write?: (chunk: Json) => void;
 }
 
 /** One attempt at a node's body: what it was given, and what it has asked so far. */

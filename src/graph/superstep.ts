@@ -1,6 +1,7 @@
 import { breakpointAt, questionOf } from './breakpoint';
 import { cacheKeyOf } from './cache';
 import type { AnyGraph } from './compiled-graph';
+import type { Watch } from './engine-news';
 import { GraphRunError } from './errors';
 import type { JsonObject } from './json';
 import type { GraphNode, NodeDefinition } from './node-definition';
@@ -24,6 +25,8 @@ export interface Frame {
   /** The breakpoints of this run, by path of nodes. */
   readonly breakpoints: Breakpoints;
   readonly cached: (key: string) => CompletedOutcome | undefined;
+  /** Is told of each step. */
+  readonly watch?: Watch;
 }
 
 /** Before and after which nodes a run stops; `*` for every node. */
@@ -75,7 +78,9 @@ function advance<S extends Scope>(frame: Frame, scope: S): S {
     ...(frame.shared && { written: sharedWrites(frame.shared, scope.written ?? [], tasks) }),
     ...(toParent && { toParent }),
   };
-  return enter(frame, next, plan, written(frame.graph, scope), [...new Set(tasks.map(({ node }) => node))]);
+  const values = written(frame.graph, scope);
+  if (frame.prefix === '') frame.watch?.({ kind: 'values', step: scope.step, values }, frame.at);
+  return enter(frame, next, plan, values, [...new Set(tasks.map(({ node }) => node))]);
 }
 
 const NOTHING_MORE: Plan = { nodes: [], sends: [], pending: { joins: {}, deferred: [] } };
@@ -127,13 +132,18 @@ function opened(frame: Frame, scope: Scope, task: Task): readonly Task[] {
 function fromCache(frame: Frame, scope: Scope, task: Task, definition: NodeDefinition): Task {
   const cacheKey = cacheKeyOf(frame.graph, definition, task, scope.channels);
   const outcome = frame.cached(cacheKey);
-  return outcome ? { ...task, phase: 'done', outcome } : { ...task, cacheKey };
+  if (!outcome) return { ...task, cacheKey };
+  const done: Task = { ...task, phase: 'done', outcome };
+  frame.watch?.({ kind: 'done', task: done, cached: true }, frame.at);
+  return done;
 }
 
 function entered(frame: Frame, scope: Scope, task: Task, definition: GraphNode): Task {
   const within = frameWithin(frame, task, definition);
   const { start, plan } = enterSubgraph(frame, scope, task, definition);
-  return { ...task, phase: 'entered', visit: 1, inner: enter(within, start, plan, start.channels) };
+  const begun: Task = { ...task, phase: 'entered', visit: 1 };
+  frame.watch?.({ kind: 'entered', task: begun }, frame.at);
+  return { ...begun, inner: enter(within, start, plan, start.channels) };
 }
 
 function progressWithin(frame: Frame, task: Task, before: Scope): Task {
@@ -141,7 +151,9 @@ function progressWithin(frame: Frame, task: Task, before: Scope): Task {
   const inner = progress(frameWithin(frame, task, definition), before);
   if (inner.tasks.length > 0) return { ...task, inner };
   const { inner: _, ...rest } = task;
-  return { ...rest, phase: 'done', outcome: outcomeOfSubgraph(frame, task, definition, inner) };
+  const done: Task = { ...rest, phase: 'done', outcome: outcomeOfSubgraph(frame, task, definition, inner) };
+  frame.watch?.({ kind: 'done', task: done }, frame.at);
+  return done;
 }
 
 function commandsToParent(frame: Frame, tasks: readonly Task[]): ParentWrites | undefined {

@@ -11,6 +11,7 @@ import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } fro
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
 import type { NodeMap } from '../graph/state-graph';
 import type { Fields, ShownFields, UpdateOf } from '../graph/state-schema';
+import type { DefaultMode, StreamEvent, StreamMode, StreamOptions } from '../graph/stream-event';
 import { encodeInput, encodeUpdate } from '../graph/write-state';
 import { MemoryThread } from './memory-thread';
 
@@ -59,9 +60,41 @@ export class InMemoryGraphs implements GraphRunner {
     }
     if (!isCommand(input)) return (await this.start(graph, input, options)).untilStopped();
     const thread = this.known(graph, options.threadId);
-    const { answer, update } = answerIn(input);
-    await thread.resume(answer, update && { update: encodeUpdate(graph.schema, update, 'update') as never });
+    const { answer, details } = answerIn(graph.schema, input);
+    await thread.resume(answer, details);
     return thread.untilStopped() as Promise<RunResult<F>>;
+  }
+
+  async *stream<Name extends string, F extends Fields, N extends NodeMap, const M extends StreamMode = DefaultMode>(
+    graph: CompiledGraph<Name, F, N>,
+    input: UpdateOf<F> | Command | null,
+    { modes, signal, ...options }: RunOptions & StreamOptions<M> = {},
+  ): AsyncGenerator<StreamEvent<F, M>> {
+    signal?.throwIfAborted();
+    const { thread, from } = await this.setGoing(graph, input, options);
+    yield* thread.streamUntilStopped(from, { modes, signal }) as AsyncGenerator<StreamEvent<F, M>>;
+  }
+
+  /** Starts or answers a run; tells from which event on it is news. */
+  private async setGoing(
+    graph: AnyGraph,
+    input: object | null,
+    options: RunOptions,
+  ): Promise<{ readonly thread: MemoryThread; readonly from: number }> {
+    if (input !== null && !isCommand(input)) {
+      const known = options.threadId === undefined ? undefined : this.threads.get(options.threadId);
+      const from = known?.streamEnd ?? 0;
+      const { id } = await this.start(graph, input, options);
+      return { thread: this.known(graph, id), from };
+    }
+    const thread = this.known(graph, options.threadId);
+    const before = thread.streamEnd;
+    if (input === null) thread.carryOn(options.recursionLimit);
+    else {
+      const { answer, details } = answerIn(graph.schema, input);
+      await thread.resume(answer, details);
+    }
+    return { thread, from: thread.streamEnd > before ? before : thread.newestValues };
   }
 
   async fork<Name extends string, F extends Fields, N extends NodeMap>(

@@ -12,7 +12,13 @@ export {
   type OpenAiServer,
   type OpenAiServerOptions,
 } from './openai-server';
-export { ScriptEndedError, scriptedModel, type ScriptedReply, type ScriptedTurn } from './scripted-model';
+export {
+  ScriptEndedError,
+  scriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedReply,
+  type ScriptedTurn,
+} from './scripted-model';
 export {
   recordHistory,
   recordThread,

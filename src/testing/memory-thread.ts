@@ -5,6 +5,7 @@ import type { AnyGraph } from '../graph/compiled-graph';
 import { encodeAnswer, readDecision, type DecisionRecord, type DecisionRequest } from '../graph/decision';
 import type { StateEdit } from '../graph/edit-state';
 import { GraphEngine, type Dispatch } from '../graph/engine';
+import type { Watch } from '../graph/engine-news';
 import type { EngineSnapshot, StartOptions } from '../graph/engine-snapshot';
 import { AbeyanceError, DecisionRefusedError, GraphRunError, ThreadError, messageOf } from '../graph/errors';
 import type {
@@ -15,8 +16,13 @@ import type {
   StateSnapshot,
   UpdateStateOptions,
 } from '../graph/graph-runner';
+import { Narrator } from '../graph/narrator';
 import { decodeValues, EMPTY_VIEW, resultOf, tasksShown, viewOf, type RunView, type Stop } from '../graph/run-view';
+import type { DefaultMode, StreamEvent, StreamMode, StreamOptions, ThreadStreamOptions } from '../graph/stream-event';
+import { StreamFilter } from '../graph/stream-filter';
+import { positionOf } from '../graph/stream-offset';
 import { encodeUpdate } from '../graph/write-state';
+import { MemoryLog } from './memory-log';
 import { runTaskInMemory } from './run-task-in-memory';
 
 // Node's timers fire at once beyond it.
@@ -28,12 +34,15 @@ export class MemoryThread implements GraphThread {
   private failure: GraphRunError | AbeyanceError | undefined;
   private readonly waiting = new Set<(stop: Stop) => void>();
   private readonly checkpoints = new Checkpoints();
+  private readonly log = new MemoryLog();
+  private readonly narrator = new Narrator((event) => this.log.add(this.run, event));
   private run = randomUUID();
   /** The run whose idempotency keys are kept: a run that is taken up again may have had its effects. */
   private keyedBy = this.run;
   /** When the question expires that does so next, and the timer for it. */
   private due: string | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private endIsTold = false;
   /** Where the runs before have left the thread. */
   private before: RunView | undefined;
 
@@ -52,14 +61,16 @@ export class MemoryThread implements GraphThread {
   begin(input: unknown, options: StartOptions): void {
     if (this.engine) this.before = viewOf(this.engine);
     const { values, step } = this.before ?? {};
-    this.open(() => GraphEngine.start(this.graph, input, { values, step, at: now(), ...options }));
+    this.open((watch) => GraphEngine.start(this.graph, input, { values, step, at: now(), ...options }, watch));
   }
 
   /** Starts a run on a snapshot: of this thread's failed run, or of another thread's checkpoint. */
   takeUp(snapshot: EngineSnapshot, edit?: StateEdit, keepsKeys = false): void {
-    const engine = GraphEngine.retry(this.graph, snapshot, now());
-    if (edit) engine.edit(edit, now());
-    this.open(() => engine, keepsKeys);
+    this.open((watch) => {
+      const engine = GraphEngine.retry(this.graph, snapshot, now(), watch);
+      if (edit) engine.edit(edit, now());
+      return engine;
+    }, keepsKeys);
   }
 
   /** Lets the run go on past a breakpoint, or a failed one from where it failed; else nothing. */
@@ -137,13 +148,48 @@ export class MemoryThread implements GraphThread {
       const message = `Thread "${this.id}" is running. Update its state while it waits, or when it has ended.`;
       throw new ThreadError('THREAD_BUSY', message, this.id);
     }
-    const next = GraphEngine.restore(this.graph, this.isOpen ? engine.peek() : retryOf(engine.peek(), undefined));
-    next.edit(edit, now());
-    if (this.isOpen) {
-      this.engine = next;
-      this.checkpoints.note(this.run, next, now());
-      this.drive();
-    } else this.open(() => next, true);
+    const snapshot = this.isOpen ? engine.peek() : retryOf(engine.peek(), undefined);
+    // What the edit throws is the caller's: the thread stays as it was, and nothing is told.
+    GraphEngine.restore(this.graph, snapshot).edit(edit, now());
+    const edited = (watch: Watch): GraphEngine => {
+      const next = GraphEngine.restore(this.graph, snapshot, watch);
+      next.edit(edit, now());
+      return next;
+    };
+    if (!this.isOpen) return this.open(edited, true);
+    this.engine = edited(this.narrator.watching());
+    this.drive();
+  }
+
+  async *stream<const M extends StreamMode = DefaultMode>({
+    after,
+    modes,
+    signal,
+  }: ThreadStreamOptions<M> = {}): AsyncGenerator<StreamEvent<any, M>> {
+    const position = after === undefined ? undefined : positionOf(after);
+    const first = this.log.firstOf(after === undefined ? this.run : (position?.run ?? ''));
+    if (first === undefined) {
+      const message = `"${after ?? ''}" is no offset of thread "${this.id}". Take one from an event of its stream.`;
+      throw new ThreadError('OFFSET_UNKNOWN', message, this.id);
+    }
+    const filter = new StreamFilter(this.graph, modes, position, 'end');
+    yield* this.log.read(first, filter, signal) as AsyncGenerator<StreamEvent<any, M>>;
+  }
+
+  /** Where the next event will stand. */
+  get streamEnd(): number {
+    return this.log.length;
+  }
+
+  /** Where the newest state stands. */
+  get newestValues(): number {
+    return this.log.newestValues;
+  }
+
+  /** Streams from an event on, to the next stop. @throws {GraphRunError} after the last event of a run that fails. */
+  async *streamUntilStopped(from: number, { modes, signal }: StreamOptions<StreamMode>): AsyncGenerator<StreamEvent> {
+    yield* this.log.read(from, new StreamFilter(this.graph, modes, undefined, 'stop'), signal);
+    if (this.failure) throw this.failure;
   }
 
   async decisions(): Promise<readonly DecisionRecord[]> {
@@ -156,13 +202,14 @@ export class MemoryThread implements GraphThread {
     return resultOf(this.graph, stop) as RunResult<any>;
   }
 
-  private open(begin: () => GraphEngine, keepsKeys = false): void {
+  private open(begin: (watch: Watch) => GraphEngine, keepsKeys = false): void {
     this.run = randomUUID();
     if (!keepsKeys) this.keyedBy = this.run;
     this.failure = undefined;
     this.engine = undefined;
+    this.endIsTold = false;
     this.attempt(() => {
-      this.engine = begin();
+      this.engine = begin(this.narrator.watching());
     });
     this.drive();
   }
@@ -173,6 +220,7 @@ export class MemoryThread implements GraphThread {
     // A timer may be late.
     this.engine.expire(now());
     const verdict = this.engine.decide(decision, now());
+    if (verdict.kind !== 'refused') this.narrator.decided(verdict);
     this.drive();
     if (verdict.kind === 'refused') throw new DecisionRefusedError(verdict.code, verdict.message, verdict.open);
     return verdict;
@@ -186,15 +234,21 @@ export class MemoryThread implements GraphThread {
   private drive(): void {
     const { engine } = this;
     if (engine && !this.failure) {
+      const at = now();
       this.attempt(() => {
         engine.moveOn();
-        this.checkpoints.note(this.run, engine, now());
-        for (const dispatch of engine.take()) void this.runTask(dispatch);
+        this.checkpoints.note(this.run, engine, at);
+        this.narrator.look(engine, at);
+        const ready = engine.take();
+        this.narrator.started(ready, at);
+        for (const dispatch of ready) void this.runTask(dispatch);
       });
+      this.narrator.rest(engine, at);
     }
     this.watchExpiry();
     const stop = this.stop();
     if (!stop) return;
+    this.tellEnd(stop);
     for (const resolve of this.waiting) resolve(stop);
     this.waiting.clear();
   }
@@ -215,6 +269,14 @@ export class MemoryThread implements GraphThread {
     this.drive();
   }
 
+  private tellEnd(stop: Stop): void {
+    if (stop.kind === 'paused' || this.endIsTold) return;
+    this.endIsTold = true;
+    if (stop.kind === 'done') return this.narrator.ended({ status: 'done' }, now());
+    const { code, message, node } = stop;
+    this.narrator.ended({ status: 'failed', error: { code, message, ...(node !== undefined && { node }) } }, now());
+  }
+
   private async runTask(dispatch: Dispatch): Promise<void> {
     const { engine, dependencies, id: threadId } = this;
     const { id, node } = dispatch.task;
@@ -222,8 +284,9 @@ export class MemoryThread implements GraphThread {
     const settling = (settle: (engine: GraphEngine) => void): void => {
       if (engine && this.engine === engine && !this.failure && engine.isRunning(id)) this.attempt(() => settle(engine));
     };
+    const show = (tell: (narrator: Narrator) => void): void => settling(() => tell(this.narrator));
     try {
-      const result = await runTaskInMemory({ threadId, idempotencyKey, dependencies, dispatch });
+      const result = await runTaskInMemory({ threadId, idempotencyKey, dependencies, dispatch, show });
       settling((running) => running.settle(id, result, now()));
     } catch (thrown) {
       settling((running) => this.settleFailure(running, thrown, id, node));

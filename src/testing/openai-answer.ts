@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { isJsonObject, type Json, type JsonObject } from '../graph/json';
+import { eventsOf, writeEvents, type Completion, type WireCall } from './openai-events';
 
 /** One answer of a scripted Chat Completions service: a completion, unless it gives a body or an error. */
 export interface OpenAiAnswer {
@@ -25,9 +26,13 @@ export interface OpenAiAnswer {
 
   /** Milliseconds, or a promise, to wait for before answering; `never` waits until the caller hangs up. */
   readonly after?: number | Promise<unknown> | 'never';
+  /** To a request that streams: the events instead, each sent as JSON, or a string as it is: `[DONE]`, or what is no JSON. */
+  readonly events?: readonly Json[];
+  /** To a request that streams: called with the number of each event, from 0, and waited for before it is sent. */
+  readonly beforeEvent?: (event: number) => unknown;
   /** Compresses the body. */
   readonly gzip?: boolean;
-  /** Cuts the connection: before anything is answered, or in the middle of the body. */
+  /** Cuts the connection: before anything is answered, or in the middle of the body, of one of its events where it streams. */
   readonly cut?: 'before' | 'within';
 }
 
@@ -42,6 +47,10 @@ export async function writeAnswer(
   if (gone.aborted) return;
   if (answer.cut === 'before') {
     response.destroy();
+    return;
+  }
+  if (streams(request, answer)) {
+    await writeEvents(response, eventsOf(request, completion(request, answer), answer), answer, gone);
     return;
   }
   const text = bodyOf(request, answer);
@@ -66,6 +75,10 @@ async function waitFor(after: OpenAiAnswer['after'], gone: AbortSignal): Promise
   else await Promise.race([typeof after === 'number' ? delay(after, undefined, { ref: false }) : after, hungUp]);
 }
 
+function streams(request: Json, { body, error, status = 200 }: OpenAiAnswer): boolean {
+  return isJsonObject(request) && request.stream === true && body === undefined && !error && status < 300;
+}
+
 function bodyOf(request: Json, answer: OpenAiAnswer): string {
   if (answer.body !== undefined) return typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
   if (answer.error) return JSON.stringify({ error: answer.error });
@@ -73,7 +86,10 @@ function bodyOf(request: Json, answer: OpenAiAnswer): string {
   return JSON.stringify(completion(request, answer));
 }
 
-function completion(request: Json, { content, toolCalls = [], reasoning, finishReason, usage }: OpenAiAnswer): object {
+function completion(
+  request: Json,
+  { content, toolCalls = [], reasoning, finishReason, usage }: OpenAiAnswer,
+): Completion {
   const message = {
     role: 'assistant',
     content: content ?? (toolCalls.length > 0 ? null : ''),
@@ -91,7 +107,7 @@ function completion(request: Json, { content, toolCalls = [], reasoning, finishR
   };
 }
 
-function wireCall(call: NonNullable<OpenAiAnswer['toolCalls']>[number], index: number): object {
+function wireCall(call: NonNullable<OpenAiAnswer['toolCalls']>[number], index: number): WireCall {
   const { name, args, id = `call_${index}_${randomUUID().slice(0, 8)}` } = call;
   const text = typeof args === 'string' ? args : JSON.stringify(args);
   return { index, id, type: 'function', function: { name, arguments: text } };

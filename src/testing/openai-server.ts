@@ -43,7 +43,8 @@ export interface OpenAiServer {
 /**
  * Starts a Chat Completions service that follows a script, on a real socket of 127.0.0.1; nobody has to pay for it.
  *
- * It answers with completions, errors, delays, broken JSON and cut connections. Once the script has ended it answers
+ * It answers with completions, in one piece or streamed as the request asks, errors, delays, broken JSON and cut
+ * connections. Once the script has ended it answers
  * 400, which nobody tries again, and says so.
  *
  * @example
@@ -105,7 +106,6 @@ function refused(
   }
   if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`) return refusing(401, 'Incorrect API key.');
   if (!isJsonObject(body)) return refusing(400, 'The body is no JSON object.');
-  if (body.stream === true) return refusing(400, 'This server does not stream.');
   return undefined;
 }
 

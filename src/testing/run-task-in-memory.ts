@@ -6,13 +6,14 @@ import { ModelError } from '../activities/model-error';
 import type { CheckedDependencies } from '../activities/check-dependencies';
 import { unknownToolOutcome } from '../graph/tool-messages';
 import type { Dispatch } from '../graph/engine';
-import { AbeyanceError, GraphRunError, messageOf } from '../graph/errors';
+import { AbeyanceError, GraphRunError, messageOf, type ErrorCode } from '../graph/errors';
 import type { Exchange } from '../graph/exchange';
 import type { NodeBody } from '../graph/implement';
 import type { ModelNode, NodeRetryPolicy } from '../graph/node-definition';
 import { toJson, type JsonObject } from '../graph/json';
 import type { Message } from '../graph/messages';
 import { nodeCallOf, toolCallOf, type ModelTarget } from '../graph/node-call';
+import { placeOf, type AttemptPlace, type Narrator } from '../graph/narrator';
 import { NodeRun } from '../graph/node-run';
 import { runBody } from '../graph/run-body';
 import { seenState } from '../graph/seen-state';
@@ -26,6 +27,8 @@ export interface MemoryTask {
   readonly idempotencyKey: string;
   readonly dependencies: CheckedDependencies;
   readonly dispatch: Dispatch;
+  /** Tells whoever streams the run, while the task still runs. */
+  readonly show: (tell: (narrator: Narrator) => void) => void;
 }
 
 /**
@@ -45,9 +48,14 @@ export async function runTaskInMemory(task: MemoryTask): Promise<NodeResult> {
     } catch (thrown) {
       if (thrown instanceof AbeyanceError && !(thrown instanceof ModelError && thrown.retryable)) throw thrown;
       const again = !(thrown instanceof Error && nonRetryableErrorTypes.includes(typeOf(thrown)));
-      if (again && attempt < maximumAttempts) continue;
+      if (again && attempt < maximumAttempts) {
+        const error = errorOf(thrown, node);
+        task.show((narrator) => narrator.attemptFailed({ ...placeOf(task.dispatch.task), attempt }, error, now()));
+        continue;
+      }
       if (thrown instanceof AbeyanceError) throw thrown;
-      throw new GraphRunError('NODE_FAILED', `Node "${node}" failed: ${messageOf(thrown)}`, node, { cause: thrown });
+      const { code, message } = errorOf(thrown, node);
+      throw new GraphRunError(code, message, node, { cause: thrown });
     }
   }
 }
@@ -56,6 +64,11 @@ export async function runTaskInMemory(task: MemoryTask): Promise<NodeResult> {
 interface Carried {
   readonly once: Map<string, any>;
   exchanges: readonly Exchange[];
+}
+
+function errorOf(thrown: unknown, node: string): { readonly code: ErrorCode; readonly message: string } {
+  if (thrown instanceof AbeyanceError) return { code: thrown.code, message: thrown.message };
+  return { code: 'NODE_FAILED', message: `Node "${node}" failed: ${messageOf(thrown)}` };
 }
 
 function typeOf(error: Error): string {
@@ -67,12 +80,16 @@ function retryOf({ dispatch: { graph, definition } }: MemoryTask): NodeRetryPoli
   return { ...graph.activity.retry, ...definition.activity?.retry };
 }
 
-function nodeRunOf({ threadId, idempotencyKey, dispatch }: MemoryTask, attempt: number, { once }: Carried): NodeRun {
+function nodeRunOf(task: MemoryTask, attempt: number, { once }: Carried): NodeRun {
+  const { threadId, idempotencyKey, dispatch, show } = task;
   const { id, node, step, visit, answers } = dispatch.task;
+  let written = 0;
   const info = { threadId, graph: dispatch.graph.name, node, task: id, step, visit, attempt, idempotencyKey };
   return new NodeRun(info, answers, Object.fromEntries(once), {
     signal: new AbortController().signal,
     saveOnce: (results) => Object.entries(results).forEach(([key, value]) => once.set(key, value)),
+    write: (chunk) =>
+      show((narrator) => narrator.wrote({ ...placeOf(dispatch.task), attempt }, written++, chunk, now())),
   });
 }
 
@@ -101,8 +118,8 @@ async function runOnce(memoryTask: MemoryTask, run: NodeRun, carried: Carried): 
   }
 }
 
-function callModelInMemory(
-  { dispatch, dependencies: { models }, idempotencyKey }: MemoryTask,
+async function callModelInMemory(
+  { dispatch, dependencies: { models }, idempotencyKey, show }: MemoryTask,
   { messages: messagesKey }: ModelNode,
   { info, ports: { signal } }: NodeRun,
   carried: Carried,
@@ -113,6 +130,18 @@ function callModelInMemory(
   const keepExchange = (exchange: Exchange): void => {
     carried.exchanges = limitExchanges([...carried.exchanges, exchange]);
   };
-  const context = { ...info, signal, earlierExchanges: carried.exchanges, keepExchange };
-  return callModel({ models, target, messagesKey, messages, context });
+  const place: AttemptPlace = { ...placeOf(dispatch.task), attempt: info.attempt };
+  let said = 0;
+  const writeText = (text: string): void => {
+    show((narrator) => narrator.said(place, said, text, now()));
+    said += text.length;
+  };
+  const context = { ...info, signal, earlierExchanges: carried.exchanges, keepExchange, writeText };
+  const result = await callModel({ models, target, messagesKey, messages, context });
+  if (result.record?.kind === 'model') writeText(result.record.reply.content.slice(said));
+  return result;
+}
+
+function now(): string {
+  return new Date().toISOString();
 }

@@ -1,7 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { AbeyanceError } from '../graph/errors';
 import type { Json } from '../graph/json';
 import type { Message, ToolCall } from '../graph/messages';
-import type { ChatModel, ModelReply, ModelRequest } from '../activities/chat-model';
+import type { ChatModel, ModelContext, ModelReply, ModelRequest } from '../activities/chat-model';
 
 /** A turn of a script: what the model says and asks for, or a function of what it is asked. */
 export type ScriptedTurn = ScriptedReply | ((request: ModelRequest) => ScriptedReply);
@@ -11,6 +12,14 @@ export interface ScriptedReply {
   readonly content?: string;
   /** Tools it asks for; ids are made up where they are left out, the same in every run. */
   readonly toolCalls?: readonly { readonly name: string; readonly args: Json; readonly id?: string }[];
+}
+
+/** How a scripted model speaks. */
+export interface ScriptedModelOptions {
+  /** Says its replies word by word, as a live model streams. Default: all at once. */
+  readonly stream?: boolean;
+  /** Waits so many milliseconds before each word it streams; default 0. */
+  readonly msPerWord?: number;
 }
 
 /** The script of a model has no turn left. Remedy: add one, or end the conversation sooner. */
@@ -30,11 +39,23 @@ export class ScriptEndedError extends AbeyanceError {}
  *   { content: 'Done.' },
  * ]);
  */
-export function scriptedModel(turns: readonly ScriptedTurn[]): ChatModel {
+export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedModelOptions = {}): ChatModel {
   return {
     provider: 'mock',
-    call: (request) => Promise.resolve().then(() => replyTo(request, turns)),
+    call: async (request, context) => {
+      await Promise.resolve();
+      const reply = replyTo(request, turns);
+      if (options.stream) await speak(reply.content, context, options.msPerWord ?? 0);
+      return reply;
+    },
   };
+}
+
+async function speak(content: string, { writeText, signal }: ModelContext, msPerWord: number): Promise<void> {
+  for (const word of content.match(/\S+\s*|\s+/g) ?? []) {
+    await setTimeout(msPerWord, undefined, { signal });
+    writeText(word);
+  }
 }
 
 function replyTo(request: ModelRequest, turns: readonly ScriptedTurn[]): ModelReply {

@@ -5,11 +5,13 @@ import type { Verdict } from '../graph/decision';
 import { laterOf } from '../graph/duration';
 import type { StateEdit } from '../graph/edit-state';
 import { GraphEngine, type Dispatch } from '../graph/engine';
+import type { Watch } from '../graph/engine-news';
 import type { EngineSnapshot } from '../graph/engine-snapshot';
 import { AbeyanceError, messageOf } from '../graph/errors';
 import { isJsonObject, type Json } from '../graph/json';
 import { toolCallOf } from '../graph/node-call';
 import type { WorkflowNode } from '../graph/node-definition';
+import { placeOf, type Narrator } from '../graph/narrator';
 import { NodeRun, provideNodeRunStorage } from '../graph/node-run';
 import type { Outcome } from '../graph/outcome';
 import type { Answer } from '../graph/question';
@@ -20,9 +22,11 @@ import { unknownToolOutcome } from '../graph/tool-messages';
 import { editIn } from './edit-in';
 import { eventIdOf, type HistoryEvent } from './history-event';
 import type { Moment } from './moment';
+import { narrateActivity } from './narrate-activity';
 import { nodeFailureOf } from './node-failure-of';
 import { firstPayload, jsonOf, payloadsOf } from './payload';
 import type { RunEvents } from './run-events';
+import { activityIdOf, runsHere, TaskStarts } from './task-starts';
 import { objectOf, textOf } from './untrusted';
 import { workflowTasksOf, type WorkflowTask } from './workflow-tasks-of';
 
@@ -58,10 +62,9 @@ export interface Fold {
  * fits the graph, and says why; never throws.
  */
 export function foldRun(graph: AnyGraph, run: RunEvents, checkpoints?: Checkpoints): Fold {
-  provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
   const fold = { verdicts: new Map(), views: new Map(), visits: new Map() };
   try {
-    new Folding(graph, run, fold, startEngine(graph, run.events), checkpoints).run();
+    new Folding(graph, run, fold, startEngine(graph, run.events), { checkpoints }).run();
     return fold;
   } catch (error) {
     // What fails here failed the run too, if that is how the run ended.
@@ -76,18 +79,29 @@ interface Written extends Fold {
   readonly visits: Map<string, FoldedVisit[]>;
 }
 
-class Folding {
+/** Who else is told of what is folded. */
+interface Listeners {
+  readonly checkpoints?: Checkpoints;
+  readonly narrator?: Narrator;
+}
+
+/** Steps a graph through a run's workflow tasks. */
+export class Folding {
   private readonly placed = new Map<number, string>();
   private readonly given = new Set<string>();
+  private readonly starts: TaskStarts | undefined;
   private ended = false;
 
   constructor(
     private readonly graph: AnyGraph,
     private readonly history: RunEvents,
     private readonly fold: Written,
-    private readonly engine: GraphEngine,
-    private readonly checkpoints: Checkpoints | undefined,
-  ) {}
+    readonly engine: GraphEngine,
+    private readonly listeners: Listeners,
+  ) {
+    provideNodeRunStorage(new AsyncLocalStorage<NodeRun>());
+    this.starts = listeners.narrator && new TaskStarts(listeners.narrator);
+  }
 
   run(): void {
     for (const task of workflowTasksOf(this.history.events)) {
@@ -101,19 +115,29 @@ class Folding {
     }
   }
 
-  private step(task: WorkflowTask): void {
+  /** True once the run can do nothing more but end. */
+  get isOver(): boolean {
+    return this.ended;
+  }
+
+  /** Does what the run did in a workflow task. @throws what the run failed with; TypeError where the graph does not fit. */
+  step(task: WorkflowTask): void {
     const at = task.started.at;
     // What the run's timer was set for, where it has one.
     const due = this.engine.nextExpiry();
     this.fold.visits.set(task.completed.id, []);
     this.runReady(task);
-    for (const event of task.arrived) this.settle(event, at);
+    for (const event of task.arrived) {
+      this.settle(event, at);
+      this.listeners.narrator?.look(this.engine, isoOf(at));
+    }
     if (this.ended) return;
     this.runReady(task);
     for (const event of [...task.signals, ...task.updates]) {
       const edit = editIn(event);
       if (edit) this.edit(edit, at);
       else this.decide(event, at);
+      this.listeners.narrator?.look(this.engine, isoOf(at));
     }
     this.runReady(task);
     if (due !== undefined && task.timers.length > 0 && this.engine.nextExpiry() === due) {
@@ -121,6 +145,8 @@ class Folding {
       this.runReady(task);
     }
     this.expectScheduled(task);
+    this.starts?.scheduled(task, isoOf(at));
+    this.listeners.narrator?.rest(this.engine, isoOf(at));
     this.fold.views.set(task.completed.id, viewOf(this.engine));
   }
 
@@ -135,6 +161,8 @@ class Folding {
       this.ended = true;
       return;
     }
+    const { narrator } = this.listeners;
+    if (narrator) narrateActivity(narrator, id, activities.get(eventIdOf(attributes.scheduledEventId)), isoOf(at));
     if (kind !== 'activityTaskCompleted') return this.settleFailure(task, attributes, at);
     const outcome = jsonOf(firstPayload(attributes.result));
     if (!isJsonObject(outcome)) throw new TypeError(`the result of activity ${id} cannot be read`);
@@ -156,7 +184,9 @@ class Folding {
     const due = this.engine.nextExpiry();
     if (decision.via === 'update' && due !== undefined && due <= isoOf(at)) this.engine.expire(isoOf(at));
     const before = this.engine.decisions.length;
-    this.fold.verdicts.set(event.id, this.engine.decide(decision, isoOf(at)));
+    const verdict = this.engine.decide(decision, isoOf(at));
+    this.listeners.narrator?.decided(verdict);
+    this.fold.verdicts.set(event.id, verdict);
     if (this.engine.decisions.length > before) this.placed.set(before, event.id);
   }
 
@@ -173,9 +203,10 @@ class Folding {
   private runReady(task: WorkflowTask): void {
     for (;;) {
       this.engine.moveOn();
-      this.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
+      this.listeners.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
       const ready = this.engine.take();
       if (ready.length === 0) return;
+      this.starts?.givenOut(ready, task, isoOf(task.started.at));
       for (const dispatch of ready) this.dispatch(dispatch, task);
     }
   }
@@ -185,19 +216,18 @@ class Folding {
     if (definition.kind === 'workflow') {
       const { id, node, step, visit, answers } = task;
       const outcome = this.outcomeHere(dispatch, definition, at);
-      if (!outcome) return;
+      if (!outcome) return this.listeners.narrator?.look(this.engine, isoOf(at));
       this.fold.visits
         .get(completed.id)
         ?.push({ task: id, node, step, visit, at, eventId: completed.id, input: dispatch.state, answers, outcome });
       this.engine.settle(id, outcome, isoOf(at));
-    } else if (
-      definition.kind === 'tools' &&
-      !definition.tools.some(({ name }) => name === toolCallOf(dispatch).name)
-    ) {
+    } else if (definition.kind === 'tools' && runsHere(dispatch)) {
       this.engine.settle(task.id, unknownToolOutcome(definition, toolCallOf(dispatch)), isoOf(at));
     } else {
-      this.given.add(`${task.id}#${task.visit}`);
+      this.given.add(activityIdOf(dispatch));
+      return;
     }
+    this.listeners.narrator?.look(this.engine, isoOf(at));
   }
 
   // As in the run: what a workflow-side node throws is its failure, which a handler may stand in for.
@@ -206,7 +236,7 @@ class Folding {
     if (!this.engine.isRunning(id)) return undefined;
     let outcome: Outcome | Promise<Outcome>;
     try {
-      outcome = this.runHere(dispatch, definition);
+      outcome = this.runHere(dispatch, definition, isoOf(at));
     } catch (error) {
       const known = error instanceof AbeyanceError ? error : undefined;
       const failure = {
@@ -222,12 +252,15 @@ class Folding {
     throw new TypeError(`node "${node}" runs in workflow code and is asynchronous`);
   }
 
-  private runHere({ graph, task, state }: Dispatch, definition: WorkflowNode): Outcome | Promise<Outcome> {
+  private runHere({ graph, task, state }: Dispatch, definition: WorkflowNode, at: string): Outcome | Promise<Outcome> {
     const { id, node, step, visit, answers, once } = task;
     const info = { threadId: '', graph: graph.name, node, task: id, step, visit, attempt: 1, idempotencyKey: '' };
+    let written = 0;
+    const place = { ...placeOf(task), attempt: 1 };
     const run = new NodeRun(info, answers, once, {
       signal: new AbortController().signal,
       saveOnce: () => undefined,
+      write: (chunk) => this.listeners.narrator?.wrote(place, written++, chunk, at),
     });
     const seen = seenState(graph, node, definition, state, task.input !== undefined);
     return runBody({ graph, body: definition.fn, state: seen, run });
@@ -255,7 +288,8 @@ const CARRIED = new Set([
   'unreadable',
 ]);
 
-function startEngine(graph: AnyGraph, events: readonly HistoryEvent[]): GraphEngine {
+/** The engine as a run began with it. @throws what the run failed with; TypeError where the graph does not fit. */
+export function startEngine(graph: AnyGraph, events: readonly HistoryEvent[], watch?: Watch): GraphEngine {
   const { workflowType, input } = events[0]?.attributes ?? {};
   const [began] = workflowTasksOf(events);
   const type = textOf(objectOf(workflowType).name);
@@ -267,11 +301,11 @@ function startEngine(graph: AnyGraph, events: readonly HistoryEvent[]): GraphEng
   if (unknown !== undefined) throw new TypeError(`the run took over "${unknown}", which this version does not know`);
   const at = began ? isoOf(began.started.at) : '';
   if (carried.snapshot !== undefined) {
-    const engine = GraphEngine.retry(graph, carried.snapshot as EngineSnapshot, at);
+    const engine = GraphEngine.retry(graph, carried.snapshot as EngineSnapshot, at, watch);
     if (carried.edit !== undefined) engine.edit(carried.edit as StateEdit, at);
     return engine;
   }
-  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, at });
+  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, at }, watch);
 }
 
 // The workflow's clock has milliseconds.

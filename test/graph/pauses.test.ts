@@ -196,7 +196,7 @@ describe('where no node is running', () => {
 
 test('a node knows where it runs', async () => {
   const run = asking(() => {
-    const { signal, idempotencyKey, ...where } = nodeContext();
+    const { signal, idempotencyKey, write: _, ...where } = nodeContext();
     return { ...where, aborted: signal.aborted, key: idempotencyKey.endsWith('/1.ask'), told: interrupt('?') };
   });
   await run.invoke();

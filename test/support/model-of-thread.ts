@@ -35,6 +35,7 @@ export function attempt(more: Partial<ModelContext> = {}): ModelContext & { read
     signal: new AbortController().signal,
     earlierExchanges: [],
     keepExchange: (exchange) => void kept.push(exchange),
+    writeText: () => undefined,
     ...more,
     kept,
   };

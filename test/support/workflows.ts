@@ -6,6 +6,7 @@ import * as graphs from './graphs';
 import * as sizes from './large-graphs';
 import * as long from './long-graphs';
 import * as modelling from './model-graphs';
+import * as streaming from './stream-graphs';
 
 export * from '../../examples/interrupt-chapter/workflows';
 export const order = graphWorkflow(graphs.order);
@@ -27,6 +28,9 @@ export const chat = graphWorkflow(modelling.chat);
 export const advised = graphWorkflow(modelling.advised);
 export const errands = graphWorkflow(modelling.errands);
 export const strict_errands = graphWorkflow(modelling.strict_errands);
+
+export const stages = graphWorkflow(streaming.stages);
+export const rolling_stages = graphWorkflow(streaming.rolling_stages, { continueAsNewAfter: { events: 20 } });
 
 export const large = graphWorkflow(sizes.large);
 export const wide = graphWorkflow(sizes.wide);

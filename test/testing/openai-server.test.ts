@@ -64,6 +64,32 @@ describe('the server', () => {
     expect(await contentOf(await post(server, said('user')))).toBe('1: x');
   });
 
+  test('streams where the request asks for it: words, tool calls in parts, and usage where it is wanted', async () => {
+    const server = await start(() => ({ content: 'one two', toolCalls: [{ name: 'f', args: { a: 1 }, id: 'c' }] }));
+    const streamed = async (more: object): Promise<readonly string[]> => {
+      const response = await post(server, { ...said('user'), stream: true, ...more });
+      expect(response.headers.get('content-type')).toMatch('text/event-stream');
+      return [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data]) => data as string);
+    };
+    const events = await streamed({});
+    expect(events.at(-1)).toBe('[DONE]');
+    const chunks = events.slice(0, -1).map((data) => JSON.parse(data).choices[0]);
+    expect(chunks.map(({ delta }) => delta)).toEqual([
+      { role: 'assistant', content: '' },
+      { content: 'one ' },
+      { content: 'two' },
+      { tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{"a"' } }] },
+      { tool_calls: [{ index: 0, function: { arguments: ':1}' } }] },
+      {},
+    ]);
+    expect(chunks.at(-1).finish_reason).toBe('tool_calls');
+    const withUsage = await streamed({ stream_options: { include_usage: true } });
+    expect(JSON.parse(withUsage.at(-2) as string)).toMatchObject({
+      choices: [],
+      usage: { total_tokens: expect.any(Number) },
+    });
+  });
+
   test('says that its script has ended, in a way that nobody tries again', async () => {
     const server = await start([{ content: 'one' }]);
     await post(server, said('user'));
@@ -80,7 +106,6 @@ describe('the server', () => {
     expect((await post(server, said('user'))).status).toBe(401);
     expect((await post(server, said('user'), { headers })).status).toBe(200);
     expect((await post(server, 'no JSON', { headers })).status).toBe(400);
-    expect((await post(server, { ...said('user'), stream: true }, { headers })).status).toBe(400);
     expect((await fetch(`${server.url}/models`)).status).toBe(404);
     expect(server.requests).toHaveLength(1);
   });

@@ -5,6 +5,7 @@ import {
   interrupt,
   isInterrupted,
   MessagesValue,
+  nodeContext,
   once,
   Overwrite,
   START,
@@ -100,4 +101,32 @@ export async function untyped(client: GraphClient, memory: InMemoryGraphs, runne
   void values.whatever;
   // @ts-expect-error a graph without an id
   runner.thread(graph);
+}
+
+// Streams.
+export async function streams(graphs: GraphRunner): Promise<void> {
+  for await (const event of graphs.stream(graph, { total: 1 }, { threadId: 't' })) {
+    if (event.kind === 'values') {
+      same<typeof event.values.total, number>();
+      if (isInterrupted(event.values)) void event.values.__interrupt__[0]?.value;
+    }
+    same<typeof event.offset, string>();
+    same<
+      typeof event.kind,
+      'values' | 'updates' | 'task-start' | 'task-end' | 'attempt-failed' | 'questions' | 'end'
+    >();
+  }
+  for await (const event of graphs.thread(graph, 't').stream({ modes: ['messages', 'values'], after: 'offset' })) {
+    same<typeof event.kind, 'messages' | 'values' | 'end'>();
+    if (event.kind === 'messages') same<typeof event.text, string>();
+  }
+  void graphs.stream(graph, null, { threadId: 't', signal: new AbortController().signal });
+  void graphs.stream(graph, new Command({ resume: true }), { threadId: 't', recursionLimit: 5 });
+  // @ts-expect-error a wrong key
+  void graphs.stream(graph, { totl: 1 });
+  // @ts-expect-error a mode that is none
+  void graphs.stream(graph, {}, { modes: ['debug'] });
+  // @ts-expect-error only a thread is taken up after an offset
+  void graphs.stream(graph, {}, { after: 'offset' });
+  nodeContext().write({ percent: 50 });
 }
