@@ -1,4 +1,11 @@
-import { Command, type GraphRunner, type GraphThread, type RunOptions, type StateSnapshot } from 'abeyance';
+import {
+  Command,
+  ThreadError,
+  type GraphRunner,
+  type GraphThread,
+  type RunOptions,
+  type StateSnapshot,
+} from 'abeyance';
 import type { TestGraph } from '../graph/support/build-graph';
 import { latchesOf, notesOf } from './backstage';
 import type { Scene } from './scene';
@@ -69,7 +76,7 @@ export class Stage {
 
   /** What became of each decision: type and verdict, with the code where it was refused. */
   async verdicts(): Promise<string[]> {
-    const decisions = await this.thread().decisions();
+    const decisions = await patiently(() => this.thread().decisions());
     return decisions.map(({ decision, verdict }) =>
       [decision.type, verdict.kind, ...(verdict.kind === 'refused' ? [verdict.code] : [])].join(' '),
     );
@@ -78,6 +85,16 @@ export class Stage {
   /** What the bodies wrote down, in order. */
   notes(): readonly string[] {
     return notesOf(this.threadId);
+  }
+}
+
+// With many cases at once, a query can wait longer for the worker than a caller would.
+async function patiently<T>(ask: () => Promise<T>, tries = 5): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (tries <= 1 || !(error instanceof ThreadError) || error.code !== 'THREAD_UNREACHABLE') throw error;
+    return patiently(ask, tries - 1);
   }
 }
 

@@ -67,7 +67,7 @@ export function onServer(
   const serving = new Serving(taskQueue, dependencies, options);
   beforeAll(() => serving.open());
   // Long histories take their time to replay.
-  afterAll(() => serving.close(), 120_000);
+  afterAll(() => serving.close(), 300_000);
   return serving;
 }
 
