@@ -8,4 +8,10 @@ jest.setTimeout(180_000);
 
 const server = onServer(() => dependenciesOf(scenes), { silent: true, workflows: require.resolve('./workflows') });
 
-playAll({ name: 'server', graphs: () => server.graphs, threadId: (name) => server.threadId(name), atOnce: 8 });
+playAll({
+  name: 'server',
+  graphs: () => server.graphs,
+  threadId: (name) => server.threadId(name),
+  atOnce: 8,
+  tries: 2,
+});

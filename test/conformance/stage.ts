@@ -65,7 +65,12 @@ export class Stage {
     return this.thread().untilStopped();
   }
 
-  state(): Promise<StateSnapshot<any>> {
+  async state(): Promise<StateSnapshot<any>> {
+    // While the worker is busy the memo stands in for the run; the cases are about the run.
+    for (let tries = 0; tries < 20; tries++) {
+      const state = await this.thread().getState();
+      if (state.metadata.source !== 'memo') return state;
+    }
     return this.thread().getState();
   }
 
