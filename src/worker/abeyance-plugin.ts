@@ -22,8 +22,8 @@ const RECORDED_WITHIN = '50ms';
  * Serves graphs from an ordinary Temporal worker: adds their nodes, models and tools as activities.
  *
  * Your own workflows and activities stay as they are. What can be known beforehand is checked at once, and at
- * `Worker.create`: every node, model and tool has an implementation, every graph is exported under its own name, no
- * activity is there twice. A namespace without our search attributes is only warned about.
+ * `Worker.create`: every node, model and tool has an implementation, every graph that is not just a node of another is
+ * exported under its own name, no activity is there twice. A namespace without our search attributes is only warned about.
  *
  * @throws {GraphDefinitionError} `MISSING_IMPLEMENTATION`, `DUPLICATE_REGISTRATION`; from `Worker.create` also
  *   `GRAPH_NAME_MISMATCH`.
@@ -59,7 +59,7 @@ export class AbeyancePlugin implements WorkerPlugin, BundlerPlugin {
         `The worker has an activity "${twice}" of its own. Rename it: the graph's node needs that name.`,
       );
     }
-    await checkWorkflowExports(options, [...this.dependencies.graphs.keys()]);
+    await checkWorkflowExports(options, startable(this.dependencies));
     if (options.connection) await this.warnOfMissingAttributes(options.connection, options.namespace ?? 'default');
     return { maxHeartbeatThrottleInterval: RECORDED_WITHIN, ...options, activities: { ...theirs, ...ours } };
   }
@@ -81,4 +81,11 @@ export class AbeyancePlugin implements WorkerPlugin, BundlerPlugin {
       `Namespace "${namespace}" lacks search attributes, so waiting threads cannot be listed. Add them: ${command}`,
     );
   }
+}
+
+// A graph that runs within another need not be a workflow of its own.
+function startable({ graphs }: CheckedDependencies): readonly string[] {
+  const nodes = [...graphs.values()].flatMap(({ shape }) => [...shape.nodes.values()]);
+  const within = new Set(nodes.flatMap((node) => (node.kind === 'graph' ? [node.graph.name] : [])));
+  return [...graphs.keys()].filter((name) => !within.has(name));
 }

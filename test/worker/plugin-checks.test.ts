@@ -107,6 +107,18 @@ describe('Worker.create', () => {
     });
   });
 
+  it('wants no workflow for a graph that is only a node of another', async () => {
+    const State = new StateSchema({ n: z.number().optional() });
+    const inner = new StateGraph(State).addNode('act').addEdge(START, 'act').compile({ name: 'only_a_node' });
+    const outer = new StateGraph(State).addNode('inside', inner).addEdge(START, 'inside').compile({ name: 'outer' });
+    const plugin = new AbeyancePlugin({ nodes: [implement(inner, { act: async () => ({}) })], graphs: [outer] });
+    const creating = create({ workflowBundle: { codePath: testServer().bundle }, plugins: [plugin] });
+    await expect(creating).rejects.toMatchObject({
+      code: 'GRAPH_NAME_MISMATCH',
+      message: expect.stringContaining('export const outer = graphWorkflow'),
+    });
+  });
+
   it('serves graphs beside workflows and activities of the user', async () => {
     const taskQueue = server.threadId('mixed');
     const worker = await create({
