@@ -34,11 +34,13 @@ export {
 export type {
   Accepted,
   DecideOptions,
+  ForkOptions,
   GraphRunner,
   GraphThread,
   RunOptions,
   RunResult,
   StateSnapshot,
+  UpdateStateOptions,
 } from './graph/graph-runner';
 export { PrivateValue, UntrackedValue } from './graph/hidden-value';
 export { implement, type NodeSet } from './graph/implement';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
+import { checkRunOptions } from '../graph/check-graph';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { answerIn } from '../graph/decision';
@@ -73,6 +74,7 @@ export class GraphClient implements GraphRunner {
     { threadId, ...own }: RunOptions = {},
   ): Promise<RunResult<F>> {
     if (input === null) {
+      checkRunOptions(graph.shape, own);
       const thread = this.named(graph, threadId);
       await thread.carryOn(own.recursionLimit);
       return thread.untilStopped() as Promise<RunResult<F>>;
@@ -113,6 +115,7 @@ export class GraphClient implements GraphRunner {
     { threadId, ...options }: RunOptions,
   ): Promise<{ readonly threadId: string; readonly from: StreamFrom }> {
     if (input === null || isCommand(input)) {
+      checkRunOptions(graph.shape, options);
       const thread = this.named(graph, threadId);
       const going = input
         ? thread.answerAndStream(answerIn(graph.schema, input))

@@ -124,6 +124,8 @@ export async function readState(
   const end = facts.isRunning || facts.status === 'CONTINUED_AS_NEW' ? undefined : await endOf(client, facts);
   const { view, source } =
     end?.kind === 'done' ? { view: end.view, source: 'result' as const } : await viewOfRun(client, facts);
+  // The result of a run does not say where its thread came from; its memo does.
+  const origin = view.origin ?? facts.published?.origin;
   return {
     values: decodeValues(graph, view.values),
     next: view.next,
@@ -136,7 +138,7 @@ export async function readState(
       step: view.step,
       source,
       runId: facts.runId,
-      ...(view.origin && { origin: view.origin }),
+      ...(origin && { origin }),
       ...(view.omitted && { omitted: view.omitted }),
       ...(end?.kind === 'failed' && { error: { code: end.code, message: end.message } }),
     },

@@ -4,6 +4,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AnyGraph } from '../graph/compiled-graph';
 import {
   answersById,
+  readDecision,
   encodeAnswer,
   type AnswerInCommand,
   type DecisionRecord,
@@ -140,12 +141,21 @@ export class ServerThread implements GraphThread {
     const facts = known ?? (await this.facts());
     if (!facts.isRunning) {
       if (facts.status !== 'FAILED') return undefined;
-      await takeUpAgain(this.client, facts, { recursionLimit }, this.graph);
+      await this.retry(facts, recursionLimit);
       return 'taken-up';
     }
     const held = facts.published?.questions.filter(({ kind }) => kind === 'breakpoint') ?? [];
     for (const { id, digest } of held) await this.resume(null, { question: id, digest });
     return held.length > 0 ? 'resumed' : undefined;
+  }
+
+  // Of two who retry at once, the second waits for what the first has started.
+  private async retry(facts: ThreadFacts, recursionLimit: number | undefined): Promise<void> {
+    try {
+      await takeUpAgain(this.client, facts, { recursionLimit }, this.graph);
+    } catch (error) {
+      if (!(error instanceof ThreadError && error.code === 'THREAD_BUSY')) throw error;
+    }
   }
 
   private knownGraph(what: 'history' | 'stream'): AnyGraph {
@@ -160,9 +170,7 @@ export class ServerThread implements GraphThread {
       await this.send((handle) => handle.executeUpdate(updateStateUpdate, { args: [edit, expected] }));
     } catch (error) {
       if (!isNotRunning(error)) throw fromUpdateError(error, this.id);
-      const facts = await this.facts();
-      await takeUpAgain(this.client, facts, { edit }, this.graph);
-      await this.untilStopped();
+      await takeUpAgain(this.client, await this.facts(), { edit }, this.graph);
     }
   }
 
@@ -201,6 +209,8 @@ export class ServerThread implements GraphThread {
 
   // A decision without a target is bound to the one open question, so that it can never answer the next one instead.
   private async decide(request: DecisionRequest, waitFor: 'verdict' | 'stop'): Promise<DecisionReply> {
+    // What cannot be carried is told before it is sent: on the way it would become something else.
+    readDecision(request, 'update');
     const targeted = request.question !== undefined || request.node !== undefined || answersById(request) !== undefined;
     const bound = targeted ? request : boundTo(await this.targetOf(request), request);
     try {

@@ -7,7 +7,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { checkRecursionLimit } from '../graph/check-graph';
+import { checkRunOptions } from '../graph/check-graph';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { messageOf, StateError, ThreadError } from '../graph/errors';
 import { inMegabytes } from '../graph/size-limit';
@@ -20,7 +20,7 @@ import { askRun, lookUp, type ThreadFacts } from './read-thread';
 
 /** A run to start: on which thread, with what. Without the graph's schema the input goes as it is, as JSON. */
 export interface RunRequest {
-  readonly graph: Pick<AnyGraph, 'name'> & Partial<Pick<AnyGraph, 'schema'>>;
+  readonly graph: Pick<AnyGraph, 'name'> & Partial<Pick<AnyGraph, 'schema' | 'shape'>>;
   readonly threadId: string;
   readonly input: unknown;
   /** What the run is told beside its input. */
@@ -43,13 +43,12 @@ export class RunStarter {
    * Launches a run. A finished thread gets a new run on its last values; a busy one is left alone.
    *
    * @throws {StateError} when the input does not fit. @throws {ThreadError} `THREAD_BUSY`, `THREAD_OF_OTHER_GRAPH`.
-   * @throws {GraphDefinitionError} `INVALID_OPTION` for a limit that would be none.
+   * @throws {GraphDefinitionError} `INVALID_OPTION` for a limit that would be none, `UNKNOWN_NODE` for a breakpoint at no node.
    */
   async start<T>(request: RunRequest, launch: (options: LaunchOptions) => Promise<T>): Promise<T> {
     // On the way, JSON would turn NaN or Infinity into none, and the graph's own limit would stand.
-    const { recursionLimit } = request.options ?? {};
-    if (recursionLimit !== undefined) checkRecursionLimit(recursionLimit);
-    const { schema } = request.graph;
+    const { schema, shape } = request.graph;
+    checkRunOptions(shape, request.options ?? {});
     const input = schema ? encodeInput(schema, request.input) : request.input;
     const given = Object.entries(request.options ?? {}).filter(([, value]) => value !== undefined);
     const own: Omit<RunOptions, 'threadId'> = Object.fromEntries(given);

@@ -1,9 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { forkOf, retryOf } from '../graph/checkpoints';
+import { forkOf, retryOf, tryEdit } from '../graph/checkpoints';
 import type { AnyGraph } from '../graph/compiled-graph';
 import type { StateEdit } from '../graph/edit-state';
-import { GraphEngine } from '../graph/engine';
 import { StateError, ThreadError } from '../graph/errors';
 import { inMegabytes } from '../graph/size-limit';
 import { checkpointsOf } from '../trace/checkpoints-of';
@@ -12,6 +11,9 @@ import { snapshotQuery } from '../workflows/messages';
 import { readHistories } from './read-histories';
 import { askRun, type ThreadFacts } from './read-thread';
 import { RunStarter } from './start-run';
+
+// A closed run is worked through anew for its snapshot, and nothing else can be tried in its place.
+const PATIENCE = 20_000;
 
 /** A thread that goes on, or begins, in the middle of a graph. */
 export interface TakenUp {
@@ -31,17 +33,18 @@ export async function takeUpAgain(
   given: Omit<TakenUp, 'threadId'>,
   graph: AnyGraph | undefined,
 ): Promise<void> {
-  const reply = await askRun(client, facts, snapshotQuery);
+  const reply = await askRun(client, facts, snapshotQuery, PATIENCE);
   if (reply === null) {
     const message = `The run of thread "${facts.threadId}" failed before it began, so there is nothing to go on from. Start it with invoke and an input.`;
     throw new ThreadError('THREAD_FINISHED', message, facts.threadId);
   }
   if ('omitted' in reply) throw tooLarge(facts.threadId, reply.omitted.bytes);
-  const { snapshot, idempotencyRun } = reply;
+  const { idempotencyRun } = reply;
+  const snapshot = retryOf(reply.snapshot, given.recursionLimit);
   // An edit that cannot be made must not cost the thread its last run.
-  if (given.edit && graph) GraphEngine.restore(graph, snapshot).edit(given.edit, new Date().toISOString());
+  if (given.edit && graph) tryEdit(graph, snapshot, given.edit, new Date().toISOString());
   const carry: Carry = {
-    snapshot: retryOf(snapshot, given.recursionLimit),
+    snapshot,
     idempotencyRun,
     ...(given.edit && { edit: given.edit }),
   };
@@ -65,8 +68,9 @@ export async function takeUpElsewhere(
     const message = `Thread "${origin}" has no checkpoint "${from.checkpoint ?? ''}". Take one from getStateHistory.`;
     throw new ThreadError('CHECKPOINT_UNKNOWN', message, origin);
   }
-  const snapshot = forkOf(checkpoint, origin);
-  if (edit) GraphEngine.restore(graph, snapshot).edit(edit, new Date().toISOString());
+  const at = new Date().toISOString();
+  const snapshot = forkOf(graph, checkpoint, origin, at);
+  if (edit) tryEdit(graph, snapshot, edit, at);
   const carry: Carry = { snapshot, ...(edit && { edit }) };
   try {
     await new RunStarter(client, from.taskQueue).begin(graph.name, threadId, carry);

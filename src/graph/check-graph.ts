@@ -102,6 +102,19 @@ function checkOptions({ name, recursionLimit }: CompileOptions<string>): void {
   if (recursionLimit !== undefined) checkRecursionLimit(recursionLimit);
 }
 
+/** Refuses what a run of the graph cannot be told. @throws {GraphDefinitionError} `INVALID_OPTION`, `UNKNOWN_NODE`. */
+export function checkRunOptions(
+  shape: GraphShape | undefined,
+  {
+    recursionLimit,
+    interruptBefore,
+    interruptAfter,
+  }: Pick<CompileOptions<string>, 'recursionLimit' | 'interruptBefore' | 'interruptAfter'>,
+): void {
+  if (recursionLimit !== undefined) checkRecursionLimit(recursionLimit);
+  if (shape) checkBreakpoints(shape, breakpointsOf(interruptBefore), breakpointsOf(interruptAfter));
+}
+
 /** Refuses a limit that would be none. @throws {GraphDefinitionError} `INVALID_OPTION`. */
 export function checkRecursionLimit(limit: number): void {
   if (Number.isInteger(limit) && limit >= 1) return;

@@ -1,11 +1,13 @@
+import { cachedAt } from './cache';
 import type { AnyGraph } from './compiled-graph';
+import type { StateEdit } from './edit-state';
 import { GraphEngine } from './engine';
 import type { EngineSnapshot } from './engine-snapshot';
 import type { StateSnapshot } from './graph-runner';
 import type { Question } from './question';
 import { decodeValues, tasksShown, viewOf } from './run-view';
-import { withLeaves, type Scope } from './scope';
-import { newTask, type Task } from './task';
+import type { Scope } from './scope';
+import { afresh, type Frame } from './superstep';
 
 /** A run at the start of a superstep, or after an edit of its state, or at its end. */
 export interface Checkpoint {
@@ -71,28 +73,16 @@ export function stateAt(graph: AnyGraph, threadId: string, checkpoint: Checkpoin
 }
 
 /**
- * A checkpoint as another thread takes it over: with nothing that was decided on the first, so that no approval
- * is taken along.
+ * A checkpoint as another thread takes it over: its tasks begin anew, with nothing that was decided on the first and
+ * nothing that came of it, so that no approval is taken along.
+ *
+ * @throws as `GraphEngine.settle`, where a subgraph's input fails.
  */
-export function forkOf({ id, snapshot }: Checkpoint, threadId: string): EngineSnapshot {
-  const { forgotten: _, ...rest } = withLeaves(snapshot, asNew);
-  return { ...countingAnew(rest), ledger: [], origin: { threadId, checkpoint: id } };
-}
-
-// What has finished is kept. What has not begins again: answers, expiry and recorded effects are the other thread's.
-function asNew(task: Task): Task {
-  const { id, node, step, group, input, call, phase, open } = task;
-  if (phase === 'done' || phase === 'held') return task;
-  const fresh = newTask({
-    id,
-    node,
-    step,
-    group,
-    ...(input !== undefined && { input }),
-    ...(call !== undefined && { call }),
-  });
-  const breakpoint = open.filter(({ kind }) => kind === 'breakpoint');
-  return breakpoint.length > 0 ? { ...fresh, phase: 'waiting', open: breakpoint } : fresh;
+export function forkOf(graph: AnyGraph, { id, snapshot }: Checkpoint, threadId: string, at: string): EngineSnapshot {
+  const { forgotten: _, withdrawn: __, due: ___, ...rest } = snapshot;
+  const { breakpoints = { before: [], after: [] }, cache = {} } = rest;
+  const frame: Frame = { graph, prefix: '', at, breakpoints, cached: (key) => cachedAt(cache, key, at) };
+  return { ...countingAnew(afresh(frame, rest)), ledger: [], origin: { threadId, checkpoint: id } };
 }
 
 function countingAnew<S extends Scope>(scope: S): S {
@@ -102,5 +92,15 @@ function countingAnew<S extends Scope>(scope: S): S {
 
 /** A failed run as the thread's next run takes it up: what has finished is kept, and the limit counts anew. */
 export function retryOf(snapshot: EngineSnapshot, recursionLimit: number | undefined): EngineSnapshot {
-  return { ...countingAnew(snapshot), limit: recursionLimit ?? snapshot.limit };
+  const { due: _, ...rest } = snapshot;
+  return { ...countingAnew(rest), limit: recursionLimit ?? snapshot.limit };
+}
+
+/**
+ * Refuses an edit that a run standing so would not take, before another run is started for it.
+ *
+ * @throws as `GraphEngine.edit`.
+ */
+export function tryEdit(graph: AnyGraph, snapshot: EngineSnapshot, edit: StateEdit, at: string): void {
+  GraphEngine.restore(graph, snapshot).edit(edit, at);
 }

@@ -68,7 +68,8 @@ function refuseDropping({ tasks, held }: EngineSnapshot, asNode: string, own: re
     const message = `"${asNode}" has ${own.length} tasks that wait, so an update as "${asNode}" does not say which. Answer them instead.`;
     throw new StateError('STATE_UPDATE_CONFLICT', message, asNode);
   }
-  if (own.some(({ phase }) => phase === 'done')) {
+  // Where all have finished and the run has failed on that, one of them may be stood in for.
+  if (own.some(({ phase }) => phase === 'done') && tasks.some(({ phase }) => phase !== 'done')) {
     const message = `"${asNode}" has finished in this superstep, and what it wrote is kept. Leave asNode out, or wait until the others have finished too.`;
     throw new StateError('STATE_UPDATE_CONFLICT', message, asNode);
   }
@@ -88,5 +89,6 @@ function withoutHeld(state: EngineSnapshot): EngineSnapshot {
 function ran(task: Task, update: JsonObject): Task {
   const { inner: _, ...own } = task;
   const updates = Object.keys(update).length === 0 ? [] : [update];
-  return { ...own, phase: 'done', open: [], once: {}, outcome: { kind: 'completed', updates, goto: [] } };
+  const outcome = { kind: 'completed', updates, goto: [] } as const;
+  return { ...own, phase: 'done', open: [], answers: [], once: {}, outcome, edited: true };
 }

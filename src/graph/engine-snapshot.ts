@@ -1,5 +1,6 @@
 import type { DecisionRecord } from './decision';
 import type { OutcomeCache } from './cache';
+import type { Withdrawal } from './dropped-tasks';
 import type { Scope } from './scope';
 import type { Channels } from './state-schema';
 import type { Breakpoints } from './superstep';
@@ -17,6 +18,8 @@ export interface EngineSnapshot extends Scope {
   readonly edits?: number;
   /** When something was let through that the run has not moved on for yet, ISO 8601. */
   readonly due?: string;
+  /** The newest questions that nobody can answer any more, for their tasks were dropped. */
+  readonly withdrawn?: readonly Withdrawal[];
   /** Where a thread was forked from. */
   readonly origin?: Origin;
   /** How many older decisions the ledger has let go of. */

@@ -2,6 +2,7 @@ import { cachedAt, remember } from './cache';
 import { breakpointsOf, checkBreakpoints, checkRecursionLimit } from './check-graph';
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
+import { afterDropping } from './dropped-tasks';
 import { editState, type StateEdit } from './edit-state';
 import type { Watch } from './engine-news';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
@@ -164,9 +165,7 @@ export class GraphEngine {
   /** Moves on as far as the decisions so far let it; `take` does it too. @throws as `settle`. */
   moveOn(): void {
     const { due, ...state } = this.state;
-    if (due === undefined) return;
-    this.state = state;
-    this.advance(due);
+    if (due !== undefined) this.state = progress(this.frame(due), state);
   }
 
   /** Takes the tasks that can run now; each is given out once. @throws as `settle`, where the run has to move on first. */
@@ -248,11 +247,26 @@ export class GraphEngine {
   edit(edit: StateEdit, at: string): void {
     this.moveOn();
     const frame = this.frame(at);
-    const edited = editState(frame, this.state, edit);
+    const before = this.state;
+    const edited = editState(frame, before, edit);
     const next = progress(frame, edited);
     this.state = edited;
     this.watch?.({ kind: 'values', step: this.step, values: this.values() }, at);
-    this.state = next;
+    const why = `the state was updated as "${edit.asNode ?? ''}"`;
+    this.state = afterDropping(this.graph, before, next, { why, at });
+  }
+
+  /** As `edit`, on a run that was taken up, before it goes on: so what made it fail can be mended. @throws as `edit`. */
+  mend(edit: StateEdit, at: string): void {
+    const before = this.state;
+    const { due: _, ...standing } = before;
+    this.state = standing;
+    try {
+      this.edit(edit, at);
+    } catch (error) {
+      this.state = before;
+      throw error;
+    }
   }
 
   /** When the next open question expires, ISO 8601; undefined where all wait for ever. */
@@ -279,7 +293,7 @@ export class GraphEngine {
 
   // The task is done before the run moves on: where that fails, what it wrote is kept.
   private complete(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
-    const { inner: _, ...own } = task;
+    const { inner, ...own } = task;
     const outcome: CompletedOutcome = { kind, updates, goto, ...(toParent && { toParent }) };
     const done: Task = { ...own, phase: 'done', open: [], once: {}, outcome };
     this.replace(done);
@@ -287,7 +301,11 @@ export class GraphEngine {
     // Two writers of one value will never agree, so nobody is to answer their siblings first.
     refuseConflictsOf(graphAround(this.graph, nodePathOf(task.id)), scopeOf(this.state, task.id), task.id);
     this.advance(at);
-    this.state = expireKept(this.graph, this.state, task, at);
+    this.state = expireKept(this.graph, this.state, [nodePathOf(task.id)], at);
+    if (inner) {
+      const why = `a node of "${nodePathOf(task.id)}" failed, and its onError went on without it`;
+      this.state = afterDropping(this.graph, inner, this.state, { why, at });
+    }
     this.judgeKept(at);
   }
 

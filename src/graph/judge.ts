@@ -1,6 +1,7 @@
 import { valueFor } from './answer-value';
 import type { AnyGraph } from './compiled-graph';
 import { answersById, type Decision, type DecisionRecord, type Verdict } from './decision';
+import type { Withdrawal } from './dropped-tasks';
 import type { ErrorCode, OpenQuestion } from './errors';
 import type { Json } from './json';
 import type { NodeDefinition } from './node-definition';
@@ -17,6 +18,7 @@ export interface Situation extends Scope {
   readonly ledger: readonly DecisionRecord[];
   /** How many older decisions the ledger has let go of. */
   readonly forgotten?: number;
+  readonly withdrawn?: readonly Withdrawal[];
   readonly externalStorage?: true;
 }
 
@@ -83,6 +85,8 @@ function judgeById(situation: Situation, decision: Decision, id: string, value: 
     ({ verdict }) => verdict.kind === 'accepted' && verdict.questions.includes(id),
   );
   if (settled) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} is settled: ${tellWho(settled)}.`);
+  const withdrawn = situation.withdrawn?.findLast(({ question }) => question === id);
+  if (withdrawn) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} was withdrawn: ${withdrawn.why}.`);
   if (wasSettled(situation, id)) return refuse(situation, 'QUESTION_SETTLED', `Question ${id} is settled.`);
   if (mayStillCome(situation, id)) return { verdict: { kind: 'kept', until: id }, answers: [] };
   return refuse(situation, 'QUESTION_UNKNOWN', `There is no question ${id} on this thread.`);

@@ -17,7 +17,7 @@ import {
 import { toJson } from './json';
 import type { Answer, Question } from './question';
 import { leavesOf, withTask } from './scope';
-import { nodePathOf, type Task } from './task';
+import type { Task } from './task';
 
 /** Judges a decision, writes it down, and lets the tasks it answers run on. */
 export function decide(
@@ -81,15 +81,18 @@ export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): E
 }
 
 /** Refuses kept decisions for which nothing can come any more: their question's task, or their node's, has ended. */
-export function expireKept(graph: AnyGraph, state: EngineSnapshot, finished: Task, at: string): EngineSnapshot {
+export function expireKept(
+  graph: AnyGraph,
+  state: EngineSnapshot,
+  finished: readonly string[],
+  at: string,
+): EngineSnapshot {
   if (!state.ledger.some(({ verdict }) => verdict.kind === 'kept')) return state;
   const over = state.tasks.length === 0;
   return state.ledger.reduce((before, { decision, verdict }, index) => {
     const { question, node } = decision;
     const expired =
-      question === undefined
-        ? over || node === nodePathOf(finished.id)
-        : canNoLongerCome({ ...before, graph }, question);
+      question === undefined ? over || finished.includes(node ?? '') : canNoLongerCome({ ...before, graph }, question);
     if (verdict.kind !== 'kept' || !expired) return before;
     return withVerdict(before, index, refuseExpired({ ...before, graph }, decision).verdict, at);
   }, state);

@@ -10,7 +10,7 @@ import { callsOf, planNext, tasksOf, type Plan } from './plan';
 import type { ParentWrites, Scope } from './scope';
 import { trackedOf, type Channels } from './state-schema';
 import { enterSubgraph, frameWithin, outcomeOfSubgraph, type SharedKey } from './subgraph';
-import { writesOf, type Task } from './task';
+import { newTask, writesOf, type Task } from './task';
 import { applyWrites, claimedKeys, initialChannels, prefixOf, refuseConflicts, type Write } from './write-state';
 
 /** Whose supersteps these are, and what the run lends them. */
@@ -106,6 +106,19 @@ export function enter<S extends Scope>(
   const [first, ...others] = tasksOf(plan, next.step, frame.prefix).map((task): Task => ({ ...task, phase: 'held' }));
   const held = first && { ...first, phase: 'waiting' as const, open: [questionOf(frame, stop, first, plan)] };
   return { ...next, tasks: held ? [held, ...others] : others, held: plan };
+}
+
+/** The superstep as it is when it begins: nothing is kept but what tasks were given from outside. */
+export function afresh<S extends Scope>(frame: Frame, scope: S): S {
+  if (scope.held) return scope;
+  const anew = (task: Task): readonly Task[] => {
+    const { id, node, step, group, input, call, edited } = task;
+    const isTools = frame.graph.shape.nodes.get(node)?.kind === 'tools';
+    if (edited || (isTools && call === undefined)) return [task];
+    const bare = newTask({ id, node, step, group, ...(input !== undefined && { input }) });
+    return isTools ? [{ ...bare, call }] : opened(frame, scope, bare);
+  };
+  return { ...scope, tasks: scope.tasks.flatMap(anew) };
 }
 
 function begin<S extends Scope>(frame: Frame, scope: S, plan: Plan): S {

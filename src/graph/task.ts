@@ -28,6 +28,8 @@ export interface Task {
   readonly outcome?: CompletedOutcome;
   /** The subgraph that runs in it. */
   readonly inner?: Scope;
+  /** Its outcome was given to it from outside the run. */
+  readonly edited?: true;
   /** Under what its outcome may be used again. */
   readonly cacheKey?: string;
 }

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/check-dependencies';
-import { checkRecursionLimit } from '../graph/check-graph';
+import { checkRunOptions } from '../graph/check-graph';
+import { tryEdit } from '../graph/checkpoints';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { answerIn } from '../graph/decision';
-import { GraphEngine } from '../graph/engine';
 import { GraphDefinitionError, ThreadError } from '../graph/errors';
 import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
@@ -41,7 +41,7 @@ export class InMemoryGraphs implements GraphRunner {
     input: UpdateOf<ShownFields<F>>,
     { threadId = randomUUID(), ...options }: RunOptions = {},
   ): Promise<GraphThread<F>> {
-    if (options.recursionLimit !== undefined) checkRecursionLimit(options.recursionLimit);
+    checkRunOptions(graph.shape, options);
     const encoded = encodeInput(graph.schema, input);
     const thread = this.threadFor(graph, threadId);
     thread.begin(encoded, options);
@@ -54,6 +54,7 @@ export class InMemoryGraphs implements GraphRunner {
     options: RunOptions = {},
   ): Promise<RunResult<F>> {
     if (input === null) {
+      checkRunOptions(graph.shape, options);
       const thread = this.known(graph, options.threadId);
       thread.carryOn(options.recursionLimit);
       return thread.untilStopped() as Promise<RunResult<F>>;
@@ -89,6 +90,7 @@ export class InMemoryGraphs implements GraphRunner {
     }
     const thread = this.known(graph, options.threadId);
     const before = thread.streamEnd;
+    checkRunOptions(graph.shape, options);
     if (input === null) thread.carryOn(options.recursionLimit);
     else {
       const { answer, details } = answerIn(graph.schema, input);
@@ -106,7 +108,7 @@ export class InMemoryGraphs implements GraphRunner {
     const snapshot = this.known(graph, threadId).forkAt(checkpoint);
     const edit = update || asNode ? { update: encoded, ...(asNode && { asNode }) } : undefined;
     // An edit that cannot be made begins no thread.
-    if (edit) GraphEngine.restore(graph, snapshot).edit(edit, new Date().toISOString());
+    if (edit) tryEdit(graph, snapshot, edit, new Date().toISOString());
     if (this.threads.has(newId)) {
       const message = `Thread "${newId}" is there already; a fork begins a new one. Use another thread id.`;
       throw new ThreadError('THREAD_BUSY', message, newId);

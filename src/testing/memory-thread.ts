@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CheckedDependencies } from '../activities/check-dependencies';
-import { Checkpoints, forkOf, retryOf, stateAt } from '../graph/checkpoints';
+import { Checkpoints, forkOf, retryOf, stateAt, tryEdit } from '../graph/checkpoints';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { encodeAnswer, readDecision, type DecisionRecord, type DecisionRequest } from '../graph/decision';
 import type { StateEdit } from '../graph/edit-state';
@@ -68,14 +68,17 @@ export class MemoryThread implements GraphThread {
   takeUp(snapshot: EngineSnapshot, edit?: StateEdit, keepsKeys = false): void {
     this.open((watch) => {
       const engine = GraphEngine.retry(this.graph, snapshot, now(), watch);
-      if (edit) engine.edit(edit, now());
+      if (edit) engine.mend(edit, now());
       return engine;
     }, keepsKeys);
   }
 
   /** Lets the run go on past a breakpoint, or a failed one from where it failed; else nothing. */
   carryOn(recursionLimit: number | undefined): void {
-    if (!this.engine) return;
+    if (!this.engine) {
+      const message = `The run of thread "${this.id}" failed before it began, so there is nothing to go on from. Start it with invoke and an input.`;
+      throw new ThreadError('THREAD_FINISHED', message, this.id);
+    }
     if (this.failure) return this.takeUp(retryOf(this.engine.peek(), recursionLimit), undefined, true);
     for (const { id, kind } of this.engine.questions())
       if (kind === 'breakpoint') this.decide({ type: 'resume', value: null, question: id });
@@ -84,7 +87,7 @@ export class MemoryThread implements GraphThread {
   /** A checkpoint as another thread begins on it. @throws {ThreadError} `CHECKPOINT_UNKNOWN`. */
   forkAt(checkpoint: string | undefined): EngineSnapshot {
     const found = this.checkpoints.find(checkpoint);
-    if (found) return forkOf(found, this.id);
+    if (found) return forkOf(this.graph, found, this.id, now());
     const message = `Thread "${this.id}" has no checkpoint "${checkpoint ?? ''}". Take one from getStateHistory.`;
     throw new ThreadError('CHECKPOINT_UNKNOWN', message, this.id);
   }
@@ -150,7 +153,7 @@ export class MemoryThread implements GraphThread {
     }
     const snapshot = this.isOpen ? engine.peek() : retryOf(engine.peek(), undefined);
     // What the edit throws is the caller's: the thread stays as it was, and nothing is told.
-    GraphEngine.restore(this.graph, snapshot).edit(edit, now());
+    tryEdit(this.graph, snapshot, edit, now());
     const edited = (watch: Watch): GraphEngine => {
       const next = GraphEngine.restore(this.graph, snapshot, watch);
       next.edit(edit, now());

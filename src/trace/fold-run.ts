@@ -137,6 +137,7 @@ export class Folding {
       const edit = editIn(event);
       if (edit) this.edit(edit, at);
       else this.decide(event, at);
+      this.listeners.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(at));
       this.listeners.narrator?.look(this.engine, isoOf(at));
     }
     this.runReady(task);
@@ -302,7 +303,7 @@ export function startEngine(graph: AnyGraph, events: readonly HistoryEvent[], wa
   const at = began ? isoOf(began.started.at) : '';
   if (carried.snapshot !== undefined) {
     const engine = GraphEngine.retry(graph, carried.snapshot as EngineSnapshot, at, watch);
-    if (carried.edit !== undefined) engine.edit(carried.edit as StateEdit, at);
+    if (carried.edit !== undefined) engine.mend(carried.edit as StateEdit, at);
     return engine;
   }
   return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, at }, watch);

@@ -120,7 +120,7 @@ export class GraphRun {
     try {
       this.checkName();
       const engine = (this.engine = this.engineOf(input, carry));
-      if (carry?.edit) engine.edit(carry.edit, now());
+      if (carry?.edit) engine.mend(carry.edit, now());
       await this.drive(engine);
       const view = this.shown();
       await this.close({ kind: 'done', view }, 'done');

@@ -1,18 +1,23 @@
 import { answers } from './cases/answers';
 import { approvals } from './cases/approvals';
+import { breakpoints } from './cases/breakpoints';
 import { commands } from './cases/commands';
 import { decisions } from './cases/decisions';
 import { errors } from './cases/errors';
+import { features } from './cases/features';
 import { fidelity } from './cases/fidelity';
 import { messages } from './cases/messages';
 import { once } from './cases/once';
+import { outside } from './cases/outside';
 import { parallel } from './cases/parallel';
 import { questions } from './cases/questions';
 import { routing } from './cases/routing';
 import { state } from './cases/state';
+import { subgraphs } from './cases/subgraphs';
 import { supersteps } from './cases/supersteps';
 import { threads } from './cases/threads';
 import { tools } from './cases/tools';
+import { rulings } from './cases/rulings';
 import type { ConformanceCase } from './conformance-case';
 import type { Scene } from './scene';
 
@@ -33,6 +38,11 @@ export const catalogue: readonly ConformanceCase[] = [
   ...tools,
   ...errors,
   ...threads,
+  ...subgraphs,
+  ...breakpoints,
+  ...features,
+  ...outside,
+  ...rulings,
 ];
 
 /** Every scene that a case is played on. */

@@ -4,7 +4,28 @@ import type { Stage } from './stage';
 type Report = `L${number}` | `T${number}`;
 
 /** What a case belongs to: a rule of the law in docs/engine.md, a part of the engine, or a fault that users reported. */
-export type Rule = `law ${number}` | 'state' | 'messages' | 'supersteps' | 'routing' | 'commands' | 'threads' | Report;
+export type Rule = `law ${number}` | Part | Report;
+
+type Part =
+  | 'state'
+  | 'messages'
+  | 'supersteps'
+  | 'routing'
+  | 'commands'
+  | 'threads'
+  | 'subgraphs'
+  | 'breakpoints'
+  | 'caching'
+  | 'error handlers'
+  | 'hidden values'
+  | 'node inputs'
+  | 'state from outside'
+  | 'history'
+  | 'forks'
+  | 'retries'
+  | 'approvals'
+  | 'deadlines'
+  | 'agents';
 
 /** One rule, shown on one small graph by what it must come to. */
 export interface ConformanceCase {

@@ -5,8 +5,9 @@ import type { Scene } from './scene';
 
 /** All that one worker needs to serve these scenes. */
 export function dependenciesOf(scenes: readonly Scene[]): GraphDependencies {
+  const inner = new Set(scenes.flatMap(({ subgraphs = [] }) => subgraphs));
   return {
-    nodes: scenes.map(({ graph, bodies = {} }) => implement(graph(), bodies as never)),
+    nodes: [...scenes, ...inner].map(({ graph, bodies = {} }) => implement(graph(), bodies as never)),
     tools: [...new Set(scenes.flatMap(({ tools = [] }) => tools))],
     models: Object.fromEntries(scenes.flatMap(({ name, model }) => (model ? [[name, scriptedModel(model)]] : []))),
   };

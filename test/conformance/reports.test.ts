@@ -21,7 +21,8 @@ const server = onServer(() => ({ nodes: [...askingNodes(new Latches()), ...large
 describe('every report is accounted for:', () => {
   it.each(reports.map(({ id, fault, covered }) => [id, fault, covered] as const))('%s, %s', (id, _, covered) => {
     const hasCases = catalogue.some(({ rule, id: case_ }) => rule === id || case_.includes(`${id}:`));
-    const hasTests = readFileSync(__filename, 'utf8').includes(`it('${id}: `);
+    const file = 'file' in covered && covered.file ? join(__dirname, '..', `${covered.file}.test.ts`) : __filename;
+    const hasTests = readFileSync(file, 'utf8').includes(`it('${id}: `);
     expect([hasCases, hasTests]).toEqual([covered.by === 'cases', covered.by === 'tests']);
   });
 
@@ -33,12 +34,22 @@ describe('every report is accounted for:', () => {
 
 const Chat = new StateSchema({ messages: MessagesValue });
 const pay = tool({ name: 'pay', description: 'Pays.', schema: z.object({}) });
+const policed = (policy: object): StateGraph<any, any> =>
+  new StateGraph(Chat)
+    .addNode('gate', approvalGate({ approved: 'tools', policy }))
+    .addNode('tools', toolNode({ tools: [pay] }))
+    .addEdge(START, 'gate');
 const misspelt = tool({ name: 'pya', description: 'Pays.', schema: z.object({}) });
 
-it('L22: a gate whose tool no worker has, or whose way leads past the tools, is refused before anything runs', () => {
+it('L22: a gate whose policy names no tool or no option, whose tool no worker has, or whose way leads past the tools, is refused before anything runs', () => {
   const gated = new StateGraph(Chat).addNode('gate', approvalGate({ approved: 'elsewhere' }));
   const around = gated.addNode('elsewhere').addEdge(START, 'gate');
   expect(() => around.compile({ name: 'around' })).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+
+  for (const policy of [{ pya: true }, { pya: false }, { pay: { allow: [] } }, { pay: { alow: ['approve'] } }])
+    expect(() => policed(policy).compile({ name: 'policed' })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    );
 
   const typo = new StateGraph(Chat)
     .addNode('tools', toolNode({ tools: [misspelt] }))

@@ -10,6 +10,14 @@ export interface SceneParts {
   readonly tools?: readonly ToolImplementation[];
   /** What the model says; model nodes call it by the scene's name. */
   readonly model?: readonly ScriptedTurn[];
+  /** The graphs that run as nodes within it and have activity nodes. */
+  readonly subgraphs?: readonly Inner[];
+}
+
+/** A graph that runs as a node of a scene's, with its bodies. */
+export interface Inner {
+  readonly graph: () => TestGraph;
+  readonly bodies: Bodies;
 }
 
 /** A small graph with all it needs to run: what cases are played on. */
@@ -23,6 +31,20 @@ const QUICKLY = { retry: { initialInterval: 1, backoffCoefficient: 1 } } as cons
 
 /** Makes a scene. Its graph is built when it is first asked for: a workflow loads all scenes and runs one. */
 export function scene(name: string, plan: () => Omit<GraphPlan, 'name'>, parts: SceneParts = {}): Scene {
+  return sceneOf(name, () => buildGraph({ activity: QUICKLY, ...plan(), name }), parts);
+}
+
+/** Makes a scene of a graph that is compiled in some other way, under the scene's name. */
+export function sceneOf(name: string, compile: () => TestGraph, parts: SceneParts = {}): Scene {
+  return { ...parts, name, graph: once(compile) };
+}
+
+/** Makes a graph that runs as a node of a scene's. */
+export function inner(name: string, plan: () => Omit<GraphPlan, 'name'>, bodies: Bodies = {}): Inner {
+  return { graph: once(() => buildGraph({ activity: QUICKLY, ...plan(), name })), bodies };
+}
+
+function once(compile: () => TestGraph): () => TestGraph {
   let graph: TestGraph | undefined;
-  return { ...parts, name, graph: () => (graph ??= buildGraph({ activity: QUICKLY, ...plan(), name })) };
+  return () => (graph ??= compile());
 }

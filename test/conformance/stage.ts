@@ -1,6 +1,7 @@
 import {
   Command,
   ThreadError,
+  type ForkOptions,
   type GraphRunner,
   type GraphThread,
   type RunOptions,
@@ -20,7 +21,7 @@ export class Stage {
 
   constructor(
     readonly graphs: GraphRunner,
-    scene: Scene,
+    private readonly scene: Scene,
     readonly threadId: string,
   ) {
     this.graph = scene.graph();
@@ -37,8 +38,32 @@ export class Stage {
   }
 
   /** Answers by a command, as a LangGraph program does. */
-  command(resume: unknown): Promise<Values> {
-    return this.graphs.invoke(this.graph, new Command({ resume }), { threadId: this.threadId });
+  command(resume: unknown, update?: Values): Promise<Values> {
+    const command = new Command({ resume, ...(update && { update }) });
+    return this.graphs.invoke(this.graph, command, { threadId: this.threadId });
+  }
+
+  /** Carries on: past a breakpoint, or with a failed run. */
+  carryOn(options: RunOptions = {}): Promise<Values> {
+    return this.graphs.invoke(this.graph, null, { threadId: this.threadId, ...options });
+  }
+
+  /** Writes to the state from outside. */
+  update(values: Values, asNode?: string): Promise<StateSnapshot<any>> {
+    return this.thread().updateState(values, { ...(asNode !== undefined && { asNode }) });
+  }
+
+  /** The thread's checkpoints, newest first. */
+  async history(): Promise<StateSnapshot<any>[]> {
+    const all: StateSnapshot<any>[] = [];
+    for await (const state of this.thread().getStateHistory()) all.push(state);
+    return all;
+  }
+
+  /** Forks the thread; the stage of the new one. */
+  async fork(options: ForkOptions = {}): Promise<Stage> {
+    const { id } = await this.graphs.fork(this.graph, this.threadId, { threadId: `${this.threadId}-fork`, ...options });
+    return new Stage(this.graphs, this.scene, id);
   }
 
   thread(): GraphThread {
@@ -58,6 +83,16 @@ export class Stage {
 
   async deny(options: object = {}): Promise<Values> {
     await this.thread().deny(options);
+    return this.stop();
+  }
+
+  async edit(args: unknown, options: object = {}): Promise<Values> {
+    await this.thread().edit(args, options);
+    return this.stop();
+  }
+
+  async respond(response: unknown, options: object = {}): Promise<Values> {
+    await this.thread().respond(response, options);
     return this.stop();
   }
 

@@ -14,7 +14,7 @@ const thrownBy = (promise: Promise<unknown>): Promise<any> =>
     (error: unknown) => error,
   );
 
-it('a loop of 3,000 steps with thirty gates finishes, over several runs', async () => {
+it('T13: a loop of 3,000 steps with thirty gates finishes, over several runs', async () => {
   const threadId = server.threadId('marathon');
   await server.graphs.invoke(marathon, { steps: 3_000 }, { threadId });
   const thread = server.graphs.thread(marathon, threadId);

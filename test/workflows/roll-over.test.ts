@@ -200,7 +200,7 @@ describe('a run that rolls over while it waits', () => {
 });
 
 describe('messages that meet a roll-over', () => {
-  it('of fifty at once each is handled exactly once', async () => {
+  it('T07: of fifty at once each is handled exactly once', async () => {
     const threadId = server.threadId('crowd');
     const people = 50;
     await server.graphs.invoke(rolling_crowd, { people }, { threadId });

@@ -17,6 +17,8 @@ export interface GraphPlan {
   readonly routers?: readonly (readonly [from: string, router: (state: any) => any, ends?: readonly string[]])[];
   readonly recursionLimit?: number;
   readonly activity?: CompileOptions<string>['activity'];
+  readonly interruptBefore?: CompileOptions<string>['interruptBefore'];
+  readonly interruptAfter?: CompileOptions<string>['interruptAfter'];
 }
 
 /** A list that every write is appended to: shows who wrote, and in which order. */
