@@ -5,6 +5,7 @@ import { testServer } from './on-server';
 
 /** A worker in a process of its own, so that it can be killed. */
 export interface ForkedWorker {
+  readonly pid: number | undefined;
   /** SIGKILL: no time for last words. Resolves when the process is gone. */
   kill(): Promise<void>;
   /** Resolves with the exit code when the process ends by itself. */
@@ -32,6 +33,7 @@ export async function forkWorker(taskQueue: string, effectsFile: string): Promis
     }),
   ]);
   return {
+    pid: child.pid,
     ended,
     errors: () => errors,
     kill: async () => {

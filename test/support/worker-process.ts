@@ -3,11 +3,13 @@ import { AbeyancePlugin } from 'abeyance/worker';
 import { chapterDependencies } from '../../examples/interrupt-chapter/dependencies';
 import { SideEffects } from '../../examples/interrupt-chapter/side-effects';
 import { errandNodes } from './errand-nodes';
+import { ordealNodes } from './ordeal-nodes';
 
-/** Serves the chapter and the errands until it is killed: address, namespace, bundle, task queue, effects file. */
+/** Serves the chapter, the errands and the ordeal until it is killed: address, namespace, bundle, task queue, effects file. */
 async function main(): Promise<void> {
   const [address, namespace = 'default', codePath = '', taskQueue = '', effectsFile = ''] = process.argv.slice(2);
   const chapter = chapterDependencies(new SideEffects(effectsFile));
+  const nodes = [...(chapter.nodes ?? []), ...errandNodes(effectsFile), ordealNodes(effectsFile)];
   const connection = await NativeConnection.connect({ address });
   const serve = (queue: string): Promise<Worker> =>
     Worker.create({
@@ -15,7 +17,7 @@ async function main(): Promise<void> {
       namespace,
       taskQueue: queue,
       workflowBundle: { codePath },
-      plugins: [new AbeyancePlugin({ ...chapter, nodes: [...(chapter.nodes ?? []), ...errandNodes(effectsFile)] })],
+      plugins: [new AbeyancePlugin({ ...chapter, nodes })],
       // A task that a killed worker's own queue holds goes to the next worker after this.
       stickyQueueScheduleToStartTimeout: '200ms',
     });

@@ -5,6 +5,7 @@ import * as gated from './gated-graphs';
 import * as graphs from './graphs';
 import * as sizes from './large-graphs';
 import * as long from './long-graphs';
+import { ordeal as ordealGraph } from './ordeal-graph';
 import * as modelling from './model-graphs';
 import * as streaming from './stream-graphs';
 
@@ -19,6 +20,7 @@ export const slow_sibling = graphWorkflow(asking.slow_sibling);
 export const diary = graphWorkflow(asking.diary);
 export const errand = graphWorkflow(asking.errand);
 export const careless = graphWorkflow(asking.careless);
+export const ordeal = graphWorkflow(ordealGraph);
 
 export const failing = graphWorkflow(failures.failing);
 export const two_writers = graphWorkflow(failures.two_writers);
