@@ -3,6 +3,7 @@ import * as asking from './asking-graphs';
 import * as failures from './failing-graphs';
 import * as gated from './gated-graphs';
 import * as graphs from './graphs';
+import { handled as handledGraph } from './handled-graph';
 import * as sizes from './large-graphs';
 import * as long from './long-graphs';
 import { ordeal as ordealGraph } from './ordeal-graph';
@@ -24,6 +25,7 @@ export const ordeal = graphWorkflow(ordealGraph);
 
 export const failing = graphWorkflow(failures.failing);
 export const two_writers = graphWorkflow(failures.two_writers);
+export const handled = graphWorkflow(handledGraph);
 export const picky = graphWorkflow(failures.picky);
 
 export const chat = graphWorkflow(modelling.chat);
