@@ -1,3 +1,4 @@
+import { withoutParent } from './child-tasks';
 import type { AnyGraph } from './compiled-graph';
 import { GraphEngine } from './engine';
 import type { EngineSnapshot } from './engine-snapshot';
@@ -75,7 +76,7 @@ export function stateAt(graph: AnyGraph, threadId: string, checkpoint: Checkpoin
  * is taken along.
  */
 export function forkOf({ id, snapshot }: Checkpoint, threadId: string): EngineSnapshot {
-  const { forgotten: _, ...rest } = withLeaves(snapshot, asNew);
+  const { forgotten: _, ...rest } = withoutParent(withLeaves(snapshot, asNew));
   return { ...countingAnew(rest), ledger: [], origin: { threadId, checkpoint: id } };
 }
 

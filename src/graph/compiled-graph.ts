@@ -56,6 +56,7 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
           String(node.defer ?? false),
           ...(node.reads ?? ['*']),
           ...(node.kind === 'graph' ? [node.graph.fingerprint] : []),
+          ...(node.kind === 'graph' && node.run === 'child' ? ['child'] : []),
         ]),
       ),
       joins: sorted(shape.joins.map(({ from, to }) => [...from].sort().concat(to))),

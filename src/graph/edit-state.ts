@@ -30,7 +30,9 @@ export function writeFromOutside(
   const edits = (state.edits ?? 0) + 1;
   const encoded = readEncodedUpdate(graph.schema, update, by);
   refuseWithinReach(graph, state, encoded, by);
-  const write = { node: by, task: `${state.step}.update${edits}`, index: 0, update: encoded };
+  const task = `${state.step}.update${edits}`;
+  const prefix = state.parent && `${state.parent.within}${task}`;
+  const write = { node: by, task, index: 0, update: encoded, ...(prefix !== undefined && { prefix }) };
   return { ...state, edits, channels: applyWrites(graph.schema, state.channels, [write]) };
 }
 

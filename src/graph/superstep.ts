@@ -20,6 +20,10 @@ export interface Frame {
   readonly prefix: string;
   /** In a subgraph: the keys it shares with the graph around it. */
   readonly shared?: readonly SharedKey[];
+  /** In a run that is a subgraph's: what ids of new messages begin with. */
+  readonly within?: string;
+  /** Subgraphs that would run elsewhere run here. */
+  readonly inline: boolean;
   /** ISO 8601. */
   readonly at: string;
   /** The breakpoints of this run, by path of nodes. */
@@ -103,13 +107,13 @@ export function enter<S extends Scope>(
   const next: S = { ...scope, channels, pending, step: step + 1, taken: taken + 1 };
   const stop = breakpointAt(frame, plan, finished);
   if (!stop) return begin(frame, next, plan);
-  const [first, ...others] = tasksOf(plan, next.step, frame.prefix).map((task): Task => ({ ...task, phase: 'held' }));
+  const [first, ...others] = tasksOf(plan, next.step, frame).map((task): Task => ({ ...task, phase: 'held' }));
   const held = first && { ...first, phase: 'waiting' as const, open: [questionOf(frame, stop, first, plan)] };
   return { ...next, tasks: held ? [held, ...others] : others, held: plan };
 }
 
 function begin<S extends Scope>(frame: Frame, scope: S, plan: Plan): S {
-  const tasks = tasksOf(plan, scope.step, frame.prefix).flatMap((task) => opened(frame, scope, task));
+  const tasks = tasksOf(plan, scope.step, frame).flatMap((task) => opened(frame, scope, task));
   return progress(frame, { ...scope, tasks });
 }
 
@@ -119,7 +123,7 @@ function opened(frame: Frame, scope: Scope, task: Task): readonly Task[] {
     case 'tools':
       return callsOf(frame.graph, definition, task, scope.channels);
     case 'graph':
-      return [entered(frame, scope, task, definition)];
+      return [definition.run === 'child' && !frame.inline ? task : entered(frame, scope, task, definition)];
     case 'activity':
     case 'model':
     case 'workflow':
@@ -160,7 +164,7 @@ function commandsToParent(frame: Frame, tasks: readonly Task[]): ParentWrites | 
   const told = tasks.flatMap(({ outcome, node }) => (outcome?.toParent ? [{ node, ...outcome.toParent }] : []));
   const [first] = told;
   if (!first) return undefined;
-  if (frame.prefix === '') {
+  if (frame.prefix === '' && frame.within === undefined) {
     const message = `"${first.node}" returned a Command for the parent graph, but "${frame.graph.name}" runs in no other graph. Leave out graph: Command.PARENT.`;
     throw new GraphRunError('NO_PARENT_GRAPH', message, first.node);
   }
