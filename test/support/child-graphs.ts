@@ -163,3 +163,23 @@ export const expedition = new StateGraph(new StateSchema({ log: lines() }))
   .addNode('climb', subgraph(climb, { run: 'child' }))
   .addEdge(START, 'climb')
   .compile({ name: 'expedition' });
+
+/** Takes twelve steps, each an activity. */
+export const walk = new StateGraph(new StateSchema({ log: lines() }))
+  .addNode('step')
+  .addEdge(START, 'step')
+  .addConditionalEdges('step', ({ log }) => (log.length < 12 ? 'step' : END))
+  .compile({ name: 'walk' });
+
+/** A walk within the run, beside an inquiry that is a child workflow; is to roll over before the walk is done. */
+export const vigil = new StateGraph(Outer)
+  .addNode('review', subgraph(inquiry, { run: 'child', output: ({ verdict }) => ({ verdict }) }))
+  .addNode('walk', subgraph(walk))
+  .addNode(
+    'after',
+    inWorkflow(() => ({ draft: 'after' })),
+  )
+  .addEdge(START, 'review')
+  .addEdge(START, 'walk')
+  .addEdge(['review', 'walk'], 'after')
+  .compile({ name: 'vigil' });

@@ -70,3 +70,5 @@ export const cautious = graphWorkflow(children.cautious);
 export const doomed = graphWorkflow(children.doomed);
 export const climb = graphWorkflow(children.climb, { continueAsNewAfter: { events: 25 } });
 export const expedition = graphWorkflow(children.expedition);
+export const walk = graphWorkflow(children.walk);
+export const vigil = graphWorkflow(children.vigil, { continueAsNewAfter: { events: 20 } });

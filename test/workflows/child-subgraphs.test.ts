@@ -15,6 +15,7 @@ import {
   inquiry,
   reckless,
   shop,
+  vigil,
 } from '../support/child-graphs';
 import { childDependencies } from '../support/child-nodes';
 import { eventually } from '../support/eventually';
@@ -336,6 +337,29 @@ describe('a subgraph as a child workflow', () => {
     expect(log).toEqual(['1', '2', '3', '4', '5', '6', '7', 'rested: yes', '9', '10', '11', '12']);
     expect((await runsOf(server.client, `${threadId}/1.climb`)).length).toBeGreaterThan(1);
     expect(await runsOf(server.client, threadId)).toHaveLength(1);
+  });
+
+  it('does not hold up what runs beside it: the run around rolls over when it has ended', async () => {
+    const threadId = server.threadId('vigil');
+    await server.graphs.invoke(vigil, {}, { threadId });
+    const thread = server.graphs.thread(vigil, threadId);
+    const { status, tasks, metadata } = await thread.getState();
+    expect(tasks.map(({ id, status: one }) => [id, one])).toEqual([
+      ['1.review', 'waiting'],
+      ['1.review/2.ask', 'waiting'],
+      ['1.walk', 'done'],
+    ]);
+    expect(status).toBe('waiting');
+    const events = (await runsOf(server.client, threadId)).map((run) => run.events.length);
+    expect(events).toEqual([expect.any(Number)]);
+    expect(events[0]).toBeGreaterThan(60);
+    await thread.approve({ by: 'ana' });
+    expect(await thread.untilStopped()).toMatchObject({ verdict: 'true', draft: 'after' });
+    expect((await runsOf(server.client, threadId)).map(({ runId }) => runId)).toEqual([
+      metadata.runId,
+      expect.any(String),
+    ]);
+    expect(await workflowTaskFailures(server.client, threadId)).toBe(0);
   });
 
   it('is not moved by a report that nobody can read, or that is of no child', async () => {
