@@ -3,6 +3,7 @@ import { CancelledFailure, TerminatedFailure, TimeoutFailure, type QueryDefiniti
 import type { AnyGraph } from '../graph/compiled-graph';
 import { ThreadError } from '../graph/errors';
 import type { StateSnapshot } from '../graph/graph-runner';
+import { SUBGRAPH } from '../graph/subgraph-result';
 import { decodeValues, EMPTY_VIEW, OMITTED, tasksShown, type RunView, type Stop } from '../graph/run-view';
 import type { Channels } from '../graph/state-schema';
 import { stateQuery } from '../workflows/messages';
@@ -91,7 +92,7 @@ export async function askRun<T>(
 export async function endOf(client: Client, facts: ThreadFacts): Promise<Stop> {
   try {
     const result = (await client.workflow.getHandle(facts.threadId, facts.runId).result()) as Channels;
-    const { [OMITTED]: omitted, ...values } = result;
+    const { [OMITTED]: omitted, [SUBGRAPH]: _, ...values } = result;
     const view: RunView = { ...EMPTY_VIEW, status: 'done', step: facts.published?.step ?? 0, values };
     return { kind: 'done', view: omitted ? { ...view, omitted: omitted as { bytes: number } } : view };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { digestOf } from './digest';
 import type { Plan } from './plan';
 import type { Question } from './question';
-import type { Frame } from './superstep';
+import type { Frame } from './frame';
 import { nodePathOf, type Task } from './task';
 
 /** A breakpoint that a run has met. */

@@ -1,4 +1,4 @@
-import { cachedAt } from './cache';
+import { withoutParent } from './child-tasks';
 import type { AnyGraph } from './compiled-graph';
 import type { StateEdit } from './edit-state';
 import { GraphEngine } from './engine';
@@ -7,7 +7,8 @@ import type { StateSnapshot } from './graph-runner';
 import type { Question } from './question';
 import { decodeValues, tasksShown, viewOf } from './run-view';
 import type { Scope } from './scope';
-import { afresh, type Frame } from './superstep';
+import { frameOf } from './frame';
+import { afresh } from './superstep';
 
 /** A run at the start of a superstep, or after an edit of its state, or at its end. */
 export interface Checkpoint {
@@ -79,10 +80,8 @@ export function stateAt(graph: AnyGraph, threadId: string, checkpoint: Checkpoin
  * @throws as `GraphEngine.settle`, where a subgraph's input fails.
  */
 export function forkOf(graph: AnyGraph, { id, snapshot }: Checkpoint, threadId: string, at: string): EngineSnapshot {
-  const { forgotten: _, withdrawn: __, due: ___, ...rest } = snapshot;
-  const { breakpoints = { before: [], after: [] }, cache = {} } = rest;
-  const frame: Frame = { graph, prefix: '', at, breakpoints, cached: (key) => cachedAt(cache, key, at) };
-  return { ...countingAnew(afresh(frame, rest)), ledger: [], origin: { threadId, checkpoint: id } };
+  const { forgotten: _, withdrawn: __, due: ___, ...rest } = withoutParent(snapshot);
+  return { ...countingAnew(afresh(frameOf(graph, rest, at), rest)), ledger: [], origin: { threadId, checkpoint: id } };
 }
 
 function countingAnew<S extends Scope>(scope: S): S {

@@ -5,7 +5,7 @@ import { mermaidOf } from './mermaid';
 import type { NodeActivityOptions, NodeDefinition } from './node-definition';
 import type { CompileOptions, GraphShape, NodeMap } from './state-graph';
 import type { Fields, StateSchema } from './state-schema';
-import type { Breakpoints } from './superstep';
+import type { Breakpoints } from './frame';
 
 const DEFAULT_RECURSION_LIMIT = 25;
 
@@ -56,6 +56,7 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
           String(node.defer ?? false),
           ...(node.reads ?? ['*']),
           ...(node.kind === 'graph' ? [node.graph.fingerprint] : []),
+          ...(node.kind === 'graph' && node.run === 'child' ? ['child'] : []),
         ]),
       ),
       joins: sorted(shape.joins.map(({ from, to }) => [...from].sort().concat(to))),

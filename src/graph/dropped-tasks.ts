@@ -2,7 +2,7 @@ import type { AnyGraph } from './compiled-graph';
 import type { EngineSnapshot } from './engine-snapshot';
 import { expireKept } from './ledger';
 import { leavesOf, type Scope } from './scope';
-import { nodePathOf, type Task } from './task';
+import type { Task } from './task';
 
 const NEWEST = 100;
 
@@ -28,12 +28,7 @@ export function afterDropping(
   const withdrawn = gone.flatMap(({ open }) => open).map(({ id: question }) => ({ question, why: `${why} at ${at}` }));
   const all = [...(after.withdrawn ?? []), ...withdrawn].slice(-NEWEST);
   const noted: EngineSnapshot = withdrawn.length === 0 ? after : { ...after, withdrawn: all };
-  return expireKept(
-    graph,
-    noted,
-    gone.filter(hasBegun).map(({ id }) => nodePathOf(id)),
-    at,
-  );
+  return expireKept(graph, noted, gone.filter(hasBegun), at);
 }
 
 function pending(scope: Scope): readonly Task[] {

@@ -5,7 +5,8 @@ import { StateError } from './errors';
 import type { JsonObject } from './json';
 import { planNext, planStart } from './plan';
 import { refuseWithinReach } from './subgraph';
-import { enter, type Frame } from './superstep';
+import type { Frame } from './frame';
+import { enter } from './superstep';
 import { newTask, type Task } from './task';
 import { applyWrites, readEncodedUpdate } from './write-state';
 
@@ -30,7 +31,9 @@ export function writeFromOutside(
   const edits = (state.edits ?? 0) + 1;
   const encoded = readEncodedUpdate(graph.schema, update, by);
   refuseWithinReach(graph, state, encoded, by);
-  const write = { node: by, task: `${state.step}.update${edits}`, index: 0, update: encoded };
+  const task = `${state.step}.update${edits}`;
+  const prefix = state.parent && `${state.parent.within}${task}`;
+  const write = { node: by, task, index: 0, update: encoded, ...(prefix !== undefined && { prefix }) };
   return { ...state, edits, channels: applyWrites(graph.schema, state.channels, [write]) };
 }
 

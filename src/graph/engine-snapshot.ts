@@ -3,7 +3,8 @@ import type { OutcomeCache } from './cache';
 import type { Withdrawal } from './dropped-tasks';
 import type { Scope } from './scope';
 import type { Channels } from './state-schema';
-import type { Breakpoints } from './superstep';
+import type { SharedKey } from './subgraph';
+import type { Breakpoints } from './frame';
 
 /** A run as plain JSON: enough to carry on elsewhere, or another day. */
 export interface EngineSnapshot extends Scope {
@@ -26,6 +27,21 @@ export interface EngineSnapshot extends Scope {
   readonly forgotten?: number;
   /** Payloads of any size can be carried. */
   readonly externalStorage?: true;
+  /** Subgraphs that would run elsewhere run here. */
+  readonly inline?: true;
+  /** Whose subgraph this run is. */
+  readonly parent?: ParentTask;
+}
+
+/** The task of another run that a run of a subgraph stands for. */
+export interface ParentTask {
+  readonly task: string;
+  /** Which time the task was given out. */
+  readonly visit: number;
+  /** What ids of new messages begin with: the tasks around, each with a slash. */
+  readonly within: string;
+  /** The state keys whose updates are handed over one by one; none where the graph around maps what comes out. */
+  readonly shared: readonly SharedKey[];
 }
 
 /** The checkpoint of another thread that a thread began on. */
@@ -47,4 +63,6 @@ export interface StartOptions {
   /** When it starts, ISO 8601. */
   readonly at?: string;
   readonly externalStorage?: true;
+  readonly inline?: true;
+  readonly parent?: ParentTask;
 }

@@ -1,4 +1,15 @@
-import { cachedAt, remember } from './cache';
+import { remember } from './cache';
+import { standing, recordedAround, type ChildReport } from './child-report';
+import {
+  childDispatch,
+  concluded,
+  frameAround,
+  isChildTask,
+  passKept,
+  passOn,
+  type ChildDispatch,
+  type SubgraphEnd,
+} from './child-tasks';
 import { breakpointsOf, checkBreakpoints, checkRecursionLimit } from './check-graph';
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
@@ -8,19 +19,21 @@ import type { Watch } from './engine-news';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
 import { AbeyanceError, GraphRunError } from './errors';
 import { handled, handlerOf } from './error-handler';
-import { openQuestions } from './judge';
+import { judge, openQuestions, ownQuestions } from './judge';
 import { laterBy, millisecondsOf } from './duration';
-import { applyKept, decide, expireKept, expireOpen, noteSentBack } from './ledger';
+import { applyKept, decide, expireKept, expireOpen, noteSentBack, withRecord } from './ledger';
 import { toJson, type Json } from './json';
-import type { NodeFailure, WorkingNode } from './node-definition';
+import type { GraphNode, NodeFailure, WorkingNode } from './node-definition';
 import type { CompletedOutcome, Outcome } from './outcome';
+import { PassedOn, type PassedDecision } from './passed-on';
 import { planStart } from './plan';
 import type { AskedQuestion, Question } from './question';
 import { leafAt, leavesOf, scopeOf, someLeaf, withLeaves, withTask, type Scope } from './scope';
 import { readsOf, shownOf, type Channels } from './state-schema';
-import { definitionAt, graphAround, graphWithin } from './subgraph';
-import { enter, progress, refuseConflictsOf, written, type Frame } from './superstep';
-import { nodePathOf, type Task } from './task';
+import { definitionAt, graphAround, graphWithin, outcomeOfSubgraph } from './subgraph';
+import { frameOf, type Frame } from './frame';
+import { enter, progress, refuseConflictsOf, written } from './superstep';
+import { isAtWork, nodePathOf, type Task } from './task';
 import { applyWrites, initialChannels, readEncodedUpdate, refuseHidden } from './write-state';
 
 /** A task to run now, with what it sees. */
@@ -43,6 +56,8 @@ export type EngineStatus = 'running' | 'waiting' | 'done';
  * running in the snapshot is given out again.
  */
 export class GraphEngine {
+  private readonly passed = new PassedOn();
+
   private constructor(
     private readonly graph: AnyGraph,
     private state: EngineSnapshot,
@@ -76,6 +91,8 @@ export class GraphEngine {
       ledger: [],
       ...(breakpoints && { breakpoints }),
       ...(options.externalStorage && { externalStorage: true }),
+      ...(options.inline && { inline: true }),
+      ...(options.parent && { parent: options.parent }),
     };
     const engine = new GraphEngine(graph, begun, watch);
     watch?.({ kind: 'begun', step, values: channels }, options.at ?? '');
@@ -94,8 +111,10 @@ export class GraphEngine {
       const message = `The snapshot is of graph "${snapshot.graph}"${lost === undefined ? '' : ` with node "${lost}"`}; it does not fit "${graph.name}".`;
       throw new GraphRunError('SNAPSHOT_MISMATCH', message);
     }
-    const again = (task: Task): Task =>
-      task.phase === 'running' ? { ...task, phase: 'ready', visit: task.visit - 1 } : task;
+    const again = (task: Task): Task => {
+      if (task.child) return startedAnew(task);
+      return task.phase === 'running' ? { ...task, phase: 'ready', visit: task.visit - 1 } : task;
+    };
     return new GraphEngine(graph, withLeaves(snapshot, again), watch);
   }
 
@@ -125,6 +144,7 @@ export class GraphEngine {
 
   get status(): EngineStatus {
     if (this.state.tasks.length === 0) return 'done';
+    if (!this.passed.isEmpty) return 'running';
     return someLeaf(this.state, ({ phase }) => phase === 'ready' || phase === 'running') ? 'running' : 'waiting';
   }
 
@@ -172,11 +192,36 @@ export class GraphEngine {
   take(): readonly Dispatch[] {
     this.moveOn();
     if (!someLeaf(this.state, ({ phase }) => phase === 'ready')) return [];
-    const ready = new Set(leavesOf(this.state).flatMap(({ id, phase }) => (phase === 'ready' ? [id] : [])));
+    const ready = new Set(
+      leavesOf(this.state).flatMap((task) =>
+        task.phase === 'ready' && !isChildTask(this.graph, this.state, task) ? [task.id] : [],
+      ),
+    );
+    if (ready.size === 0) return [];
     this.state = withLeaves(this.state, (task) =>
-      task.phase === 'ready' ? { ...task, phase: 'running', visit: task.visit + 1 } : task,
+      ready.has(task.id) ? { ...task, phase: 'running', visit: task.visit + 1 } : task,
     );
     return dispatchesIn(this.graph, this.state, ready);
+  }
+
+  /** Takes the subgraphs that are to run elsewhere now; each is given out once. @throws where what they start on does not fit. */
+  takeChildren(at: string): readonly ChildDispatch[] {
+    const ready = leavesOf(this.state).filter(
+      (task) => task.phase === 'ready' && isChildTask(this.graph, this.state, task),
+    );
+    const dispatches = ready.map((task) =>
+      childDispatch(this.frame(at), this.state, {
+        ...task,
+        phase: 'running',
+        visit: task.visit + 1,
+        child: { tasks: [] },
+      }),
+    );
+    for (const { task } of dispatches) {
+      this.replace(task);
+      this.watch?.({ kind: 'entered', task }, at);
+    }
+    return dispatches;
   }
 
   /**
@@ -209,6 +254,64 @@ export class GraphEngine {
       default:
         outcome satisfies never;
     }
+  }
+
+  /** Tells what the run of a subgraph that was taken has left, and moves on. @throws as `settle`, and where `output` fails. */
+  settleSubgraph(taskId: string, end: SubgraphEnd, at: string): void {
+    const task = this.running(taskId);
+    const definition = definitionAt(this.graph, nodePathOf(taskId)) as GraphNode;
+    this.finish(task, outcomeOfSubgraph(frameAround(this.frame(at), task), task, definition, end), at);
+  }
+
+  /** What this run leaves to the run whose subgraph it is, once it has ended. */
+  get left(): SubgraphEnd {
+    const { channels, written: writes, toParent } = this.state;
+    return { channels, ...(writes && { written: writes }), ...(toParent && { toParent }) };
+  }
+
+  /**
+   * Hears where the run of a subgraph stands: its questions are shown as this run's. Gives the decisions on which the
+   * last verdict has come.
+   */
+  hear(report: ChildReport, at: string): readonly Concluded[] {
+    const task = leavesOf(this.state).find(({ id, visit }) => id === report.task && visit === report.visit);
+    if (task && isAtWork(task)) this.replace(standing(task, report));
+    for (const record of report.records) {
+      this.state = withRecord(this.state, recordedAround(report.task, record));
+    }
+    const all = report.verdicts.flatMap(({ token, verdict }) => this.conclude(report.task, token, verdict, at));
+    this.state = passKept(this.graph, this.state, this.passed, at);
+    return all;
+  }
+
+  /** Refuses what was passed on to the run of a subgraph that ended before it judged. To be called before its end is settled. */
+  unheard(taskId: string, at: string): readonly Concluded[] {
+    const message = `Subgraph "${nodePathOf(taskId)}" ended before the decision reached it. Nothing changed.`;
+    const verdict: Verdict = { kind: 'refused', code: 'THREAD_FINISHED', message, open: [] };
+    return this.passed.awaiting(taskId).flatMap((token) => this.conclude(taskId, token, verdict, at));
+  }
+
+  /**
+   * Passes a decision on to the subgraphs that ask what it decides, for their verdict counts; `hear` gives it under this
+   * token. Undefined where this run is to `decide`.
+   */
+  passOn(decision: Decision, at: string): string | undefined {
+    const { decisionId: id } = decision;
+    if (id !== undefined && this.state.ledger.some((one) => one.decision.decisionId === id)) return undefined;
+    const next = passOn(this.graph, this.state, this.passed, decision);
+    if (!next) return undefined;
+    this.state = { ...next.state, due: at };
+    return next.token;
+  }
+
+  /** Takes the decisions to be sent to runs of subgraphs. */
+  takePassed(): readonly PassedDecision[] {
+    return this.passed.take();
+  }
+
+  /** The verdict that a decision would get now. */
+  foresee(decision: Decision): Verdict {
+    return judge({ ...this.state, graph: this.graph }, decision).verdict;
   }
 
   /**
@@ -271,7 +374,7 @@ export class GraphEngine {
 
   /** When the next open question expires, ISO 8601; undefined where all wait for ever. */
   nextExpiry(): string | undefined {
-    const due = this.questions().flatMap(({ expiresAt }) => expiresAt ?? []);
+    const due = ownQuestions(this.state).flatMap(({ expiresAt }) => expiresAt ?? []);
     return due.length === 0 ? undefined : due.reduce((one, other) => (one < other ? one : other));
   }
 
@@ -282,26 +385,30 @@ export class GraphEngine {
 
   /** True while the task was taken and has not been settled: what a handler has ended settles no more. */
   isRunning(taskId: string): boolean {
-    return leafAt(this.state, taskId)?.phase === 'running';
+    const task = leafAt(this.state, taskId);
+    return task !== undefined && isAtWork(task);
   }
 
   private running(taskId: string): Task {
     const task = leafAt(this.state, taskId);
-    if (task?.phase !== 'running') throw new RangeError(`task ${taskId} is not running`);
+    if (!task || !isAtWork(task)) throw new RangeError(`task ${taskId} is not running`);
     return task;
   }
 
   // The task is done before the run moves on: where that fails, what it wrote is kept.
   private complete(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
-    const { inner, ...own } = task;
-    const outcome: CompletedOutcome = { kind, updates, goto, ...(toParent && { toParent }) };
+    this.finish(task, { kind, updates, goto, ...(toParent && { toParent }) }, at);
+  }
+
+  private finish(task: Task, outcome: CompletedOutcome, at: string): void {
+    const { inner, child: _, ...own } = task;
     const done: Task = { ...own, phase: 'done', open: [], once: {}, outcome };
     this.replace(done);
     this.watch?.({ kind: 'done', task: done }, at);
     // Two writers of one value will never agree, so nobody is to answer their siblings first.
     refuseConflictsOf(graphAround(this.graph, nodePathOf(task.id)), scopeOf(this.state, task.id), task.id);
     this.advance(at);
-    this.state = expireKept(this.graph, this.state, [nodePathOf(task.id)], at);
+    this.state = expireKept(this.graph, this.state, [task], at);
     if (inner) {
       const why = `a node of "${nodePathOf(task.id)}" failed, and its onError went on without it`;
       this.state = afterDropping(this.graph, inner, this.state, { why, at });
@@ -311,7 +418,7 @@ export class GraphEngine {
 
   // A failed task asks anew if the run is retried, perhaps on another state.
   private reset({ cacheKey: _, ...task }: Task): void {
-    this.replace({ ...task, phase: 'ready', answers: [], answered: [] });
+    this.replace({ ...startedAnew(task), phase: 'ready', answers: [], answered: [] });
   }
 
   private remember(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
@@ -335,25 +442,33 @@ export class GraphEngine {
     this.advance(at);
   }
 
+  private conclude(task: string, token: string, told: Verdict, at: string): readonly Concluded[] {
+    const judged = this.passed.judged(task, token, told);
+    if (!judged) return [];
+    const { state, verdict } = concluded(this.graph, this.state, judged, at);
+    this.state = state;
+    return [{ token, verdict }];
+  }
+
   private replace(task: Task): void {
     this.state = withTask(this.state, task.id, () => task);
   }
 
   private frame(at: string): Frame {
-    const { breakpoints = NO_BREAKPOINTS, cache = {} } = this.state;
-    const { graph, watch } = this;
-    return {
-      graph,
-      prefix: '',
-      at,
-      breakpoints,
-      cached: (key) => cachedAt(cache, key, at),
-      ...(watch && { watch }),
-    };
+    return frameOf(this.graph, this.state, at, this.watch);
   }
 }
 
-const NO_BREAKPOINTS = { before: [], after: [] };
+/** A decision that was passed on, with what became of it. */
+export interface Concluded {
+  readonly token: string;
+  readonly verdict: Verdict;
+}
+
+// A subgraph that ran elsewhere has ended with the run around it: the next one is another.
+function startedAnew({ child, ...task }: Task): Task {
+  return child ? { ...task, phase: task.phase === 'done' ? 'done' : 'ready', open: [] } : task;
+}
 
 function breakpointsIn(graph: AnyGraph, options: StartOptions): EngineSnapshot['breakpoints'] {
   const before = breakpointsOf(options.interruptBefore);

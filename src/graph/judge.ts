@@ -150,7 +150,9 @@ function isTooMuch(situation: Situation, { task }: Question, value: Json): boole
   if (bytes < ALWAYS_FITS || situation.externalStorage) return false;
   const { channels, tasks } = scopeOf(situation, task);
   const given = tasks.find(({ id }) => id === task);
-  return bytes + bytesOf(given?.input ?? channels) + bytesOf(given?.answers) > MAX_PAYLOAD_BYTES;
+  // A subgraph that runs elsewhere judges for itself.
+  if (!given) return false;
+  return bytes + bytesOf(given.input ?? channels) + bytesOf(given.answers) > MAX_PAYLOAD_BYTES;
 }
 
 // What the ledger has let go of was settled all the same: its task remembers, or its step is past.
@@ -221,6 +223,11 @@ function refuse(situation: Situation, code: ErrorCode, why: string): Judgement {
 /** Every question that waits, in the order of the tasks. */
 export function openQuestions(scope: Pick<Scope, 'tasks'>): readonly Question[] {
   return leavesOf(scope).flatMap(({ open }) => open);
+}
+
+/** The questions of this run itself, without those of subgraphs that run elsewhere, which it only shows. */
+export function ownQuestions(scope: Pick<Scope, 'tasks'>): readonly Question[] {
+  return leavesOf(scope).flatMap(({ open, child }) => (child ? [] : open));
 }
 
 /** True for a question of this node's own: a breakpoint at it is passed only by name, or where nothing else is open. */

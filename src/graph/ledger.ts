@@ -8,7 +8,7 @@ import {
   canNoLongerCome,
   isAskedBy,
   judge,
-  openQuestions,
+  ownQuestions,
   refuseExpired,
   refuseReused,
   refuseUpdate,
@@ -17,7 +17,7 @@ import {
 import { toJson } from './json';
 import type { Answer, Question } from './question';
 import { leavesOf, withTask } from './scope';
-import type { Task } from './task';
+import { nodePathOf, type Task } from './task';
 
 /** Judges a decision, writes it down, and lets the tasks it answers run on. */
 export function decide(
@@ -26,7 +26,7 @@ export function decide(
   decision: Decision,
   at: string,
 ): { readonly state: EngineSnapshot; readonly verdict: Verdict } {
-  const digest = digestOf(toJson({ ...decision, via: undefined, decisionId: undefined }));
+  const digest = digestOfDecision(decision);
   const earlier =
     decision.decisionId === undefined
       ? undefined
@@ -54,6 +54,11 @@ function withUpdate(
     const why = 'An update of the state goes with an answer to an open question, and this one is not open yet.';
     return { next: state, judgement: refused('QUESTION_UNKNOWN', why) };
   }
+  const own = new Set(ownQuestions(state).map(({ id }) => id));
+  if (judgement.answers.some(({ id }) => !own.has(id))) {
+    const why = 'An update of the state goes with an answer to a question of this very run, not of a child workflow.';
+    return { next: state, judgement: refused('STATE_UPDATE_CONFLICT', why) };
+  }
   try {
     return { next: writeFromOutside(graph, state, update), judgement };
   } catch (error) {
@@ -69,7 +74,7 @@ function withUpdate(
  */
 export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): EngineSnapshot {
   if (!state.ledger.some(({ verdict }) => verdict.kind === 'kept')) return state;
-  const open = openQuestions(state);
+  const open = ownQuestions(state);
   return state.ledger.reduce((before, { decision, verdict: earlier }, index) => {
     const meant = open.filter((question) => question.id === decision.question || isAskedBy(question, decision.node));
     const [only, ...more] = meant;
@@ -84,7 +89,7 @@ export function applyKept(graph: AnyGraph, state: EngineSnapshot, at: string): E
 export function expireKept(
   graph: AnyGraph,
   state: EngineSnapshot,
-  finished: readonly string[],
+  finished: readonly Pick<Task, 'id' | 'child'>[],
   at: string,
 ): EngineSnapshot {
   if (!state.ledger.some(({ verdict }) => verdict.kind === 'kept')) return state;
@@ -92,10 +97,18 @@ export function expireKept(
   return state.ledger.reduce((before, { decision, verdict }, index) => {
     const { question, node } = decision;
     const expired =
-      question === undefined ? over || finished.includes(node ?? '') : canNoLongerCome({ ...before, graph }, question);
+      question === undefined
+        ? over || finished.some((task) => isWithin(task, node))
+        : canNoLongerCome({ ...before, graph }, question);
     if (verdict.kind !== 'kept' || !expired) return before;
     return withVerdict(before, index, refuseExpired({ ...before, graph }, decision).verdict, at);
   }, state);
+}
+
+// What runs elsewhere ends with all its nodes.
+function isWithin({ id, child }: Pick<Task, 'id' | 'child'>, node: string | undefined): boolean {
+  const path = nodePathOf(id);
+  return node === path || (child !== undefined && node?.startsWith(`${path}/`) === true);
 }
 
 /** Notes on the decision that answered a question that its answer was sent back. */
@@ -110,10 +123,22 @@ export function noteSentBack(state: EngineSnapshot, question: string, reason: st
 
 /** Ends the wait for every question whose time is up; each end is a decision on record. */
 export function expireOpen(graph: AnyGraph, state: EngineSnapshot, at: string): EngineSnapshot {
-  return openQuestions(state).reduce((before, { id: question, expiresAt: due }) => {
+  return ownQuestions(state).reduce((before, { id: question, expiresAt: due }) => {
     if (due === undefined || due > at) return before;
     return decide(graph, before, { type: 'expire', question, due, via: 'deadline' }, at).state;
   }, state);
+}
+
+/** What makes a decision the same as another: all but its id and its door. */
+export function digestOfDecision(decision: Decision): string {
+  return digestOf(toJson({ ...decision, via: undefined, decisionId: undefined }));
+}
+
+/** Writes a decision down with its verdict; in the place of an earlier verdict where it has one. */
+export function withRecord(state: EngineSnapshot, record: DecisionRecord, index?: number): EngineSnapshot {
+  const written = { ...record, verdict: withoutContent(record.verdict) };
+  const { ledger } = state;
+  return { ...state, ledger: index === undefined ? [...ledger, written] : ledger.with(index, written) };
 }
 
 // The questions' content is in the history once; the ledger travels with queries.
@@ -126,7 +151,8 @@ function withVerdict(state: EngineSnapshot, index: number, verdict: Verdict, at:
   return { ...state, ledger: state.ledger.with(index, record) };
 }
 
-function accept(state: EngineSnapshot, answer: Answer): EngineSnapshot {
+/** Hands an answer to the task that asked. */
+export function accept(state: EngineSnapshot, answer: Answer): EngineSnapshot {
   const { id: taskId } = leavesOf(state).find(({ open }) => open.some(({ id }) => id === answer.id)) as Task;
   return withTask(state, taskId, (task) => {
     const question = task.open.find(({ id }) => id === answer.id) as Question;

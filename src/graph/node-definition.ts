@@ -110,10 +110,12 @@ export interface ToolsNode extends NodeOptions {
   readonly onToolError: 'message' | 'fail';
 }
 
-/** A node that is a graph of its own, within the same run. */
+/** A node that is a graph of its own. */
 export interface GraphNode extends Omit<NodeOptions, 'input'> {
   readonly kind: 'graph';
   readonly graph: AnyGraph;
+  /** `child`: on a server as a workflow of its own; default within the same run. */
+  readonly run?: 'inline' | 'child';
   /** What the subgraph starts on, of the state around it; default the keys that both have. */
   readonly input?: (state: any) => unknown;
   /** What its end means to the state around it; default its writes to the keys that both have. */

@@ -118,15 +118,22 @@ function meetJoins(
   return { met, waiting };
 }
 
+/** What ids begin with: those of tasks, and of the messages that they write where they are a subgraph's. */
+interface TaskIds {
+  readonly prefix: string;
+  readonly within?: string;
+}
+
 /** The tasks of a plan, in the order their writes will be applied: nodes by name, then Sends as they were made. */
-export function tasksOf(plan: Plan, step: number, prefix: string): readonly Task[] {
+export function tasksOf(plan: Plan, step: number, { prefix, within }: TaskIds): readonly Task[] {
   const seen = new Map<string, number>();
+  const inside = within === undefined ? {} : { within };
   return [
-    ...plan.nodes.map((node) => newTask({ id: `${prefix}${step}.${node}`, node, step })),
+    ...plan.nodes.map((node) => newTask({ id: `${prefix}${step}.${node}`, node, step, ...inside })),
     ...plan.sends.map(({ node, input }) => {
       const index = seen.get(node) ?? 0;
       seen.set(node, index + 1);
-      return newTask({ id: `${prefix}${step}.${node}.${index}`, node, step, input });
+      return newTask({ id: `${prefix}${step}.${node}.${index}`, node, step, input, ...inside });
     }),
   ];
 }

@@ -58,7 +58,7 @@ export function viewOf(engine: GraphEngine): RunView {
 function linesOf(tasks: readonly Task[]): readonly TaskLine[] {
   return tasks.flatMap((task) => [
     { id: task.id, name: nodePathOf(task.id), visit: task.visit, status: statusOf(task) },
-    ...(task.inner ? linesOf(task.inner.tasks) : []),
+    ...(task.inner ? linesOf(task.inner.tasks) : (task.child?.tasks ?? [])),
   ]);
 }
 

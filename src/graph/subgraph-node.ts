@@ -6,6 +6,11 @@ import type { Fields, StateOf, UpdateOf } from './state-schema';
 
 /** How a graph runs as a node of another. */
 export interface SubgraphOptions<F extends Fields, S, U> extends Omit<NodeOptions, 'activity' | 'cache' | 'input'> {
+  /**
+   * Where it runs on a server: `inline` within the run around it, the default; `child` as a workflow of its own, with
+   * its own history and thread, `<thread id>/<task id>`. In memory it is inline either way.
+   */
+  readonly run?: 'inline' | 'child';
   /** What the subgraph starts on, of the state around it. Default: the keys that both states have. Pure and synchronous. */
   readonly input?: (state: S) => UpdateOf<F>;
   /** What its end means to the state around it. Default: its writes to the keys that both states have. Pure and synchronous. */
@@ -13,11 +18,16 @@ export interface SubgraphOptions<F extends Fields, S, U> extends Omit<NodeOption
 }
 
 /**
- * Makes a compiled graph a node of another graph, within the same run.
+ * Makes a compiled graph a node of another graph.
  *
  * Its nodes run, ask and are recorded one by one, so a pause deep inside reruns nothing but the node that asked. Its
  * questions and tasks carry the path of nodes, `review/ask`. Updates of keys that both graphs fold arrive outside as they
  * were written inside, none twice. A compiled graph given to `addNode` as it is does the same with the defaults.
+ *
+ * With `run: 'child'` it is on a server a child workflow on the same task queue; ids, paths and results stay the same.
+ * Questions are answered on either thread, and the first answer counts. Cancelling the run around cancels it; its failure
+ * is the node's. It survives its own continue-as-new, but the run around cannot roll over before it has ended. A retry of
+ * the run around starts it anew.
  *
  * @example .addNode('review', subgraph(review, { input: (state) => ({ text: state.draft }), output: ({ verdict }) => ({ verdict }) }))
  */

@@ -8,7 +8,7 @@ import { planStart, type Plan } from './plan';
 import { recorded, recordGoto } from './run-body';
 import type { Scope } from './scope';
 import { isReduced, valueSchemaOf, type Channels, type Field, type Fields, type StateSchema } from './state-schema';
-import type { Frame } from './superstep';
+import type { Frame } from './frame';
 import { nodePathOf, type Task } from './task';
 import {
   applyWrites,
@@ -76,9 +76,14 @@ export function enterSubgraph(
   definition: GraphNode,
 ): { readonly start: Scope; readonly plan: Plan } {
   const { graph } = definition;
-  const channels = startingOn(graph.schema, frame.graph.schema, scope.channels, task, definition);
+  const channels = startOfSubgraph(frame, scope, task, definition);
   const base = { limit: graph.recursionLimit, step: 0, taken: 0, tasks: [], pending: { joins: {}, deferred: [] } };
   return { start: { ...base, channels }, plan: planStart(graph, channels) };
+}
+
+/** The state that a subgraph starts on. */
+export function startOfSubgraph(frame: Frame, scope: Scope, task: Task, definition: GraphNode): Channels {
+  return startingOn(definition.graph.schema, frame.graph.schema, scope.channels, task, definition);
 }
 
 function startingOn(
@@ -133,7 +138,12 @@ function mapped<T>(node: string, what: string, map: () => T): T {
  * Updates that both graphs fold are handed over one by one, as they were written: the graph around folds them into its
  * own value, so nothing comes twice. Of a key that keeps its last value the last one is.
  */
-export function outcomeOfSubgraph(frame: Frame, task: Task, definition: GraphNode, inner: Scope): CompletedOutcome {
+export function outcomeOfSubgraph(
+  frame: Frame,
+  task: Task,
+  definition: GraphNode,
+  inner: Pick<Scope, 'channels' | 'written' | 'toParent'>,
+): CompletedOutcome {
   const path = nodePathOf(task.id);
   const { graph, output } = definition;
   const own = output
@@ -155,7 +165,7 @@ export function outcomeOfSubgraph(frame: Frame, task: Task, definition: GraphNod
 function exported(
   { schema: around }: AnyGraph,
   { schema: within }: AnyGraph,
-  { written = [], channels }: Scope,
+  { written = [], channels }: Pick<Scope, 'channels' | 'written'>,
   task: string,
 ): CompletedOutcome {
   const path = nodePathOf(task);
@@ -192,7 +202,7 @@ function only(update: JsonObject, keys: readonly SharedKey[]): JsonObject {
 /** Refuses an update from outside of what a subgraph has at hand: it would never see it, and write over it. */
 export function refuseWithinReach(graph: AnyGraph, { tasks }: Scope, update: JsonObject, node: string): void {
   for (const task of tasks) {
-    if (!task.inner) continue;
+    if (!task.inner && !task.child) continue;
     const definition = graph.shape.nodes.get(task.node) as GraphNode;
     if (definition.input && definition.output) continue;
     const shared = sharedKeys(graph.schema, definition.graph.schema).find(({ key }) => Object.hasOwn(update, key));

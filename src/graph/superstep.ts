@@ -1,39 +1,16 @@
 import { breakpointAt, questionOf } from './breakpoint';
 import { cacheKeyOf } from './cache';
 import type { AnyGraph } from './compiled-graph';
-import type { Watch } from './engine-news';
 import { GraphRunError } from './errors';
+import type { Frame } from './frame';
 import type { JsonObject } from './json';
 import type { GraphNode, NodeDefinition } from './node-definition';
-import type { CompletedOutcome } from './outcome';
 import { callsOf, planNext, tasksOf, type Plan } from './plan';
 import type { ParentWrites, Scope } from './scope';
 import { trackedOf, type Channels } from './state-schema';
 import { enterSubgraph, frameWithin, outcomeOfSubgraph, type SharedKey } from './subgraph';
 import { newTask, writesOf, type Task } from './task';
 import { applyWrites, claimedKeys, initialChannels, prefixOf, refuseConflicts, type Write } from './write-state';
-
-/** Whose supersteps these are, and what the run lends them. */
-export interface Frame {
-  readonly graph: AnyGraph;
-  /** What ids of tasks begin with: nothing in a run, in a subgraph the id of its task and a slash. */
-  readonly prefix: string;
-  /** In a subgraph: the keys it shares with the graph around it. */
-  readonly shared?: readonly SharedKey[];
-  /** ISO 8601. */
-  readonly at: string;
-  /** The breakpoints of this run, by path of nodes. */
-  readonly breakpoints: Breakpoints;
-  readonly cached: (key: string) => CompletedOutcome | undefined;
-  /** Is told of each step. */
-  readonly watch?: Watch;
-}
-
-/** Before and after which nodes a run stops; `*` for every node. */
-export interface Breakpoints {
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
 
 /**
  * Moves a scope on as far as its finished tasks allow: ends subgraphs, applies writes, plans the next superstep.
@@ -103,7 +80,7 @@ export function enter<S extends Scope>(
   const next: S = { ...scope, channels, pending, step: step + 1, taken: taken + 1 };
   const stop = breakpointAt(frame, plan, finished);
   if (!stop) return begin(frame, next, plan);
-  const [first, ...others] = tasksOf(plan, next.step, frame.prefix).map((task): Task => ({ ...task, phase: 'held' }));
+  const [first, ...others] = tasksOf(plan, next.step, frame).map((task): Task => ({ ...task, phase: 'held' }));
   const held = first && { ...first, phase: 'waiting' as const, open: [questionOf(frame, stop, first, plan)] };
   return { ...next, tasks: held ? [held, ...others] : others, held: plan };
 }
@@ -122,7 +99,7 @@ export function afresh<S extends Scope>(frame: Frame, scope: S): S {
 }
 
 function begin<S extends Scope>(frame: Frame, scope: S, plan: Plan): S {
-  const tasks = tasksOf(plan, scope.step, frame.prefix).flatMap((task) => opened(frame, scope, task));
+  const tasks = tasksOf(plan, scope.step, frame).flatMap((task) => opened(frame, scope, task));
   return progress(frame, { ...scope, tasks });
 }
 
@@ -132,7 +109,7 @@ function opened(frame: Frame, scope: Scope, task: Task): readonly Task[] {
     case 'tools':
       return callsOf(frame.graph, definition, task, scope.channels);
     case 'graph':
-      return [entered(frame, scope, task, definition)];
+      return [definition.run === 'child' && !frame.inline ? task : entered(frame, scope, task, definition)];
     case 'activity':
     case 'model':
     case 'workflow':
@@ -173,7 +150,7 @@ function commandsToParent(frame: Frame, tasks: readonly Task[]): ParentWrites | 
   const told = tasks.flatMap(({ outcome, node }) => (outcome?.toParent ? [{ node, ...outcome.toParent }] : []));
   const [first] = told;
   if (!first) return undefined;
-  if (frame.prefix === '') {
+  if (frame.prefix === '' && frame.within === undefined) {
     const message = `"${first.node}" returned a Command for the parent graph, but "${frame.graph.name}" runs in no other graph. Leave out graph: Command.PARENT.`;
     throw new GraphRunError('NO_PARENT_GRAPH', message, first.node);
   }

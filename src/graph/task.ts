@@ -1,8 +1,9 @@
 import type { Json } from './json';
 import type { CompletedOutcome } from './outcome';
 import type { Answer, Question } from './question';
+import type { TaskLine } from './run-view';
 import type { Scope } from './scope';
-import type { Write } from './write-state';
+import { prefixOf, type Write } from './write-state';
 
 /** One piece of work of a superstep, as it is kept in a snapshot. */
 export interface Task {
@@ -32,6 +33,10 @@ export interface Task {
   readonly edited?: true;
   /** Under what its outcome may be used again. */
   readonly cacheKey?: string;
+  /** Of a subgraph that was given out to run elsewhere: its tasks, as it last told. */
+  readonly child?: { readonly tasks: readonly TaskLine[] };
+  /** In a run that is a subgraph's: what ids of new messages begin with, so that they are none of the run around. */
+  readonly within?: string;
 }
 
 /** A task that waits to be scheduled for the first time. */
@@ -40,11 +45,17 @@ export function newTask(fields: Pick<Task, 'id' | 'node' | 'step'> & Partial<Tas
 }
 
 /** What a finished task wrote, in the order it wrote it; nothing while it is not done. */
-export function writesOf({ id, node, outcome }: Task): readonly Write[] {
+export function writesOf({ id, node, outcome, within }: Task): readonly Write[] {
   return (outcome?.updates ?? []).map((update, index) => {
-    const prefix = outcome?.prefixes?.[index];
-    return { node, task: id, index, update, ...(prefix !== undefined && { prefix }) };
+    const write = { node, task: id, index, update };
+    const prefix = outcome?.prefixes?.[index] ?? (within === undefined ? undefined : within + prefixOf(write));
+    return { ...write, ...(prefix !== undefined && { prefix }) };
   });
+}
+
+/** True for a task that was given out and has not ended: a subgraph that runs elsewhere may wait meanwhile. */
+export function isAtWork({ phase, child }: Task): boolean {
+  return phase === 'running' || (phase === 'waiting' && child !== undefined);
 }
 
 /** The nodes on the way to a task, from the run's graph inwards: `review/ask` for the task `2.review/1.ask`. */

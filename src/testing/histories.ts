@@ -75,9 +75,15 @@ export async function replayHistories(
 ): Promise<readonly ReplayResult[]> {
   // Loaded when it is needed: the SDK's native part is heavy, and runs in memory do without.
   const { Worker } = await import('@temporalio/worker');
-  const parsed = histories.map(({ workflowId, json }) => ({ workflowId, history: historyFromJson(json) }));
+  const parsed = histories.map(({ workflowId, json }) => {
+    const history = historyFromJson(json);
+    // Whatever name it goes by here, its child workflows were named after its own id.
+    const own = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId;
+    return { workflowId: own || workflowId, history };
+  });
   const results: ReplayResult[] = [];
-  for await (const { workflowId, error } of Worker.runReplayHistories(options, parsed)) {
+  for await (const { error } of Worker.runReplayHistories(options, parsed)) {
+    const { workflowId } = histories[results.length] as RecordedHistory;
     results.push({ workflowId, ...(error && { error }) });
   }
   return results;

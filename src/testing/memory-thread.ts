@@ -61,7 +61,8 @@ export class MemoryThread implements GraphThread {
   begin(input: unknown, options: StartOptions): void {
     if (this.engine) this.before = viewOf(this.engine);
     const { values, step } = this.before ?? {};
-    this.open((watch) => GraphEngine.start(this.graph, input, { values, step, at: now(), ...options }, watch));
+    const start = { values, step, at: now(), ...options, inline: true } as const;
+    this.open((watch) => GraphEngine.start(this.graph, input, start, watch));
   }
 
   /** Starts a run on a snapshot: of this thread's failed run, or of another thread's checkpoint. */

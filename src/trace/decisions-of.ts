@@ -1,3 +1,4 @@
+import { recordedAround, type ChildReport } from '../graph/child-report';
 import { readDecision, type Decision } from '../graph/decision';
 import { isPayloadDecision, PAYLOAD_DECISIONS, requestOfPayload } from '../graph/decision-payload';
 import { DecisionRefusedError, messageOf } from '../graph/errors';
@@ -27,7 +28,7 @@ export interface Message {
   readonly identity?: string;
 }
 
-const SIGNALS = [...PAYLOAD_DECISIONS, 'resume'];
+const SIGNALS = [...PAYLOAD_DECISIONS, 'resume', 'passedOn'];
 const UPDATES = ['decide', 'resume'];
 
 /** The message an event brings, if it brings one. */
@@ -64,6 +65,24 @@ export function decisionsOf(events: readonly HistoryEvent[]): ReadonlyMap<string
   return arrived;
 }
 
+/** The decisions that a child workflow reports: made on its own thread, and accepted there. */
+export function decisionsReported(
+  { task, records }: ChildReport,
+  event: HistoryEvent,
+): readonly (Pick<DecisionArrived, 'made'> & { readonly verdict: VerdictShown })[] {
+  return records.map((record) => {
+    const { decision, verdict } = recordedAround(task, record);
+    const { type, by, note, question, node, digest, decisionId, via } = decision;
+    const door = via === 'update' || via === 'signal' ? 'childReport' : 'timer';
+    const said = defined({ type, value: saidIn(decision), by, note, question, node, digest, decisionId });
+    const doors = via === 'update' || via === 'signal' ? via : ('deadline' as const);
+    return {
+      made: { ...said, via: doors, door, eventId: event.id, at: event.at.iso },
+      verdict: verdictOf(verdict) as VerdictShown,
+    };
+  });
+}
+
 /** The completions of updates, by the id of the event that accepted them. */
 export function repliesOf(events: readonly HistoryEvent[]): ReadonlyMap<string, HistoryEvent> {
   const completed = events.filter(({ kind }) => kind === 'workflowExecutionUpdateCompleted');
@@ -71,7 +90,9 @@ export function repliesOf(events: readonly HistoryEvent[]): ReadonlyMap<string, 
 }
 
 function decisionOf(event: HistoryEvent, message: Message, reply: HistoryEvent | undefined): DecisionArrived {
-  const { via, name: door, identity } = message;
+  const { name: door, identity } = message;
+  // What the run around passed on came through a door of that run first.
+  const via = objectOf(jsonOf(message.args[0])).via === 'update' && door === 'passedOn' ? 'update' : message.via;
   const common = { via, door, eventId: event.id, at: event.at.iso, ...(identity && { identity }) };
   const recorded = reply && recordedVerdict(reply);
   const known = recorded && { verdict: recorded, verdictFrom: 'history' as const };
@@ -98,6 +119,7 @@ function decisionOf(event: HistoryEvent, message: Message, reply: HistoryEvent |
 function requestOf({ via, name, args }: Message): unknown {
   const [first, second] = args.map(jsonOf);
   if (via === 'update' && name === 'decide') return first;
+  if (name === 'passedOn') return objectOf(first).request;
   if (name === 'resume') {
     const details = second ?? {};
     return typeof details === 'object' && !Array.isArray(details)

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Checkpoints } from '../graph/checkpoints';
 import type { AnyGraph } from '../graph/compiled-graph';
+import { withoutParent } from '../graph/child-tasks';
 import type { Verdict } from '../graph/decision';
 import { laterOf } from '../graph/duration';
 import type { StateEdit } from '../graph/edit-state';
-import { GraphEngine, type Dispatch } from '../graph/engine';
+import { GraphEngine, type Concluded, type Dispatch } from '../graph/engine';
 import type { Watch } from '../graph/engine-news';
 import type { EngineSnapshot } from '../graph/engine-snapshot';
 import { AbeyanceError, messageOf } from '../graph/errors';
@@ -19,6 +20,7 @@ import { runBody } from '../graph/run-body';
 import { seenState } from '../graph/seen-state';
 import { viewOf, type RunView } from '../graph/run-view';
 import { unknownToolOutcome } from '../graph/tool-messages';
+import { beganChild, childFailureOf, closesChild, leftBy, reportIn } from './child-events';
 import { editIn } from './edit-in';
 import { eventIdOf, type HistoryEvent } from './history-event';
 import type { Moment } from './moment';
@@ -90,6 +92,8 @@ export class Folding {
   private readonly placed = new Map<number, string>();
   private readonly given = new Set<string>();
   private readonly starts: TaskStarts | undefined;
+  /** The events that brought decisions which were passed on, by token. */
+  private readonly passed = new Map<string, string>();
   private ended = false;
 
   constructor(
@@ -127,8 +131,10 @@ export class Folding {
     const due = this.engine.nextExpiry();
     this.fold.visits.set(task.completed.id, []);
     this.runReady(task);
+    for (const event of task.signals) this.hear(event, at);
     for (const event of task.arrived) {
-      this.settle(event, at);
+      if (closesChild(event)) this.settleChild(event, at);
+      else this.settle(event, at);
       this.listeners.narrator?.look(this.engine, isoOf(at));
     }
     if (this.ended) return;
@@ -149,6 +155,31 @@ export class Folding {
     this.starts?.scheduled(task, isoOf(at));
     this.listeners.narrator?.rest(this.engine, isoOf(at));
     this.fold.views.set(task.completed.id, viewOf(this.engine));
+  }
+
+  private hear(event: HistoryEvent, at: Moment): void {
+    const report = reportIn(event);
+    if (!report) return;
+    this.conclude(this.engine.hear(report, isoOf(at)));
+    this.listeners.narrator?.look(this.engine, isoOf(at));
+  }
+
+  private conclude(all: readonly Concluded[]): void {
+    for (const { token, verdict } of all) {
+      this.listeners.narrator?.decided(verdict);
+      const event = this.passed.get(token);
+      if (event !== undefined) this.fold.verdicts.set(event, verdict);
+    }
+  }
+
+  private settleChild(event: HistoryEvent, at: Moment): void {
+    const { task } = this.history.children.get(beganChild(event)) ?? {};
+    if (task === undefined) return;
+    this.conclude(this.engine.unheard(task, isoOf(at)));
+    if (!this.engine.isRunning(task)) return;
+    const left = leftBy(event);
+    if (left) this.engine.settleSubgraph(task, left, isoOf(at));
+    else this.ended = !this.engine.settleFailure(task, childFailureOf(task, event), isoOf(at));
   }
 
   private settle({ kind, attributes }: HistoryEvent, at: Moment): void {
@@ -182,6 +213,11 @@ export class Folding {
       this.fold.verdicts.set(event.id, { kind: 'refused', code: 'THREAD_FINISHED', message, open: [] });
       return;
     }
+    const token = this.engine.passOn(decision, isoOf(at));
+    if (token !== undefined) {
+      this.passed.set(token, event.id);
+      return;
+    }
     const due = this.engine.nextExpiry();
     if (decision.via === 'update' && due !== undefined && due <= isoOf(at)) this.engine.expire(isoOf(at));
     const before = this.engine.decisions.length;
@@ -206,7 +242,8 @@ export class Folding {
       this.engine.moveOn();
       this.listeners.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
       const ready = this.engine.take();
-      if (ready.length === 0) return;
+      const children = this.engine.takeChildren(isoOf(task.started.at));
+      if (ready.length === 0 && children.length === 0) return;
       this.starts?.givenOut(ready, task, isoOf(task.started.at));
       for (const dispatch of ready) this.dispatch(dispatch, task);
     }
@@ -283,6 +320,7 @@ const CARRIED = new Set([
   'recursionLimit',
   'interruptBefore',
   'interruptAfter',
+  'parent',
   'snapshot',
   'edit',
   'idempotencyRun',
@@ -291,7 +329,7 @@ const CARRIED = new Set([
 
 /** The engine as a run began with it. @throws what the run failed with; TypeError where the graph does not fit. */
 export function startEngine(graph: AnyGraph, events: readonly HistoryEvent[], watch?: Watch): GraphEngine {
-  const { workflowType, input } = events[0]?.attributes ?? {};
+  const { workflowType, input, parentWorkflowExecution: parent } = events[0]?.attributes ?? {};
   const [began] = workflowTasksOf(events);
   const type = textOf(objectOf(workflowType).name);
   if (type !== graph.name) throw new TypeError(`the run is one of graph "${type}", not "${graph.name}"`);
@@ -301,12 +339,13 @@ export function startEngine(graph: AnyGraph, events: readonly HistoryEvent[], wa
   const unknown = Object.keys(carried).find((key) => !CARRIED.has(key));
   if (unknown !== undefined) throw new TypeError(`the run took over "${unknown}", which this version does not know`);
   const at = began ? isoOf(began.started.at) : '';
+  const own = <T extends object>(begun: T): Omit<T, 'parent'> => (parent ? begun : withoutParent(begun));
   if (carried.snapshot !== undefined) {
-    const engine = GraphEngine.retry(graph, carried.snapshot as EngineSnapshot, at, watch);
+    const engine = GraphEngine.retry(graph, own(carried.snapshot as EngineSnapshot), at, watch);
     if (carried.edit !== undefined) engine.mend(carried.edit as StateEdit, at);
     return engine;
   }
-  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...carried, at }, watch);
+  return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...own(carried), at }, watch);
 }
 
 // The workflow's clock has milliseconds.

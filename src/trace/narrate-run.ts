@@ -3,6 +3,7 @@ import type { GraphEngine } from '../graph/engine';
 import { AbeyanceError, messageOf } from '../graph/errors';
 import type { Narrator } from '../graph/narrator';
 import { activitiesOf, closesActivity, type ActivityEvents } from './activity-events';
+import { childTasksOf, type ChildTask } from './child-events';
 import { decisionsOf, type DecisionArrived } from './decisions-of';
 import { Folding, startEngine } from './fold-run';
 import { eventIdOf, eventsOf, type HistoryEvent } from './history-event';
@@ -34,6 +35,7 @@ export class RunNarration {
   private pending: readonly HistoryEvent[] = [];
   private readonly activities = new Map<string, ActivityEvents>();
   private readonly decisions = new Map<string, DecisionArrived>();
+  private readonly children = new Map<string, ChildTask>();
   private readonly fold = { verdicts: new Map(), views: new Map(), visits: new Map() };
   private folding: Folding | undefined;
   private broken: Error | undefined;
@@ -55,6 +57,7 @@ export class RunNarration {
   private note(events: readonly HistoryEvent[]): void {
     for (const [id, decision] of decisionsOf(events)) this.decisions.set(id, decision);
     for (const [id, activity] of activitiesOf(events)) this.activities.set(id, activity);
+    for (const [id, child] of childTasksOf(events)) this.children.set(id, child);
     for (const event of events) {
       const id = eventIdOf(event.attributes.scheduledEventId);
       const activity = this.activities.get(id);
@@ -84,9 +87,9 @@ export class RunNarration {
     const engine = startEngine(graph, this.pending, narrator.watching(continued));
     if (continued) this.takeUp(engine, started.at.iso);
     else narrator.look(engine, started.at.iso);
-    const { activities, decisions, fold } = this;
+    const { activities, decisions, children, fold } = this;
     const about = { first: this.first as HistoryEvent, workflowId: undefined, runId: '', firstRunId: '' };
-    const run = { ...about, events: [], graph: graph.name, activities, decisions };
+    const run = { ...about, events: [], graph: graph.name, activities, decisions, children };
     return new Folding(graph, run, fold, engine, { narrator });
   }
 

@@ -1,11 +1,14 @@
+import type { ChildReport } from '../graph/child-report';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { OMITTED } from '../graph/run-view';
+import { plainValues } from '../graph/subgraph-result';
 import { closesActivity, type ActivityEvents } from './activity-events';
 import { activityItemOf, answersOf } from './activity-item';
 import { otherEntriesOf, type OtherEntries } from './other-entries';
 import { checkpointAt } from './checkpoint-at';
+import { beganChild, closesChild, reportIn } from './child-events';
 import { DecisionEntry } from './decision-entry';
-import { decides, messageIn, verdictOf } from './decisions-of';
+import { decides, decisionsReported, messageIn, verdictOf } from './decisions-of';
 import { foldRun, type Fold } from './fold-run';
 import { visitItemOf } from './folded-item';
 import { eventIdOf, type HistoryEvent } from './history-event';
@@ -13,6 +16,8 @@ import { memoIn, placeOf, type Standing } from './memo-of';
 import { spanOf, type Clock, type Moment } from './moment';
 import { outcomeOf, questionsIn } from './node-outcome';
 import { firstPayload, jsonOf, payloadsOf } from './payload';
+import type { Json } from '../graph/json';
+import type { Recorded } from './recorded';
 import type { RunEvents } from './run-events';
 import { StopBuilder } from './stop-builder';
 import type { Stop } from './trace';
@@ -35,6 +40,10 @@ export function endOf({
 }: RunEvents): { readonly event: HistoryEvent; readonly how: Stop['ended'] } | undefined {
   const event = events.findLast(({ kind }) => kind in ENDS);
   return event && { event, how: ENDS[event.kind] as Stop['ended'] };
+}
+
+function plainResult(given: Recorded | undefined): Recorded | undefined {
+  return given?.kind === 'json' ? { kind: 'json', value: plainValues(objectOf(given.value)) as Json } : given;
 }
 
 /** Reads a run event by event, and cuts it where it stopped. */
@@ -79,6 +88,8 @@ export class RunReader {
 
   private take(event: HistoryEvent): void {
     const other = this.others.entries.get(event.id);
+    if (closesChild(event)) this.childEnded(event);
+    else if (event.kind === 'startChildWorkflowExecutionInitiated') this.running.add(event.id);
     if (other) this.work(event.at, event).add(other);
     else if (event.kind === 'timerFired') this.desk.fired(event);
     else if (event.kind === 'activityTaskScheduled') this.scheduled(event);
@@ -129,6 +140,23 @@ export class RunReader {
     if (outcome.kind === 'interrupted') this.ask(objectOf(jsonOf(result)).questions, event.at);
   }
 
+  private childEnded(event: HistoryEvent): void {
+    this.running.delete(beganChild(event));
+    this.task = undefined;
+  }
+
+  /** A subgraph that waits for an answer does not run; what was decided on its own thread is decided here too. */
+  private hear(report: ChildReport, event: HistoryEvent): void {
+    const child = [...this.run.children].find(([, { task, visit }]) => task === report.task && visit === report.visit);
+    if (child && report.status === 'waiting') this.running.delete(child[0]);
+    else if (child) this.running.add(child[0]);
+    for (const { made, verdict } of decisionsReported(report, event)) {
+      const entry = new DecisionEntry({ event, made }, verdict, 'history');
+      this.current.add(entry);
+      if (this.desk.decide(entry) && this.current.isPaused) this.begin('decision', event.at);
+    }
+  }
+
   private ask(questions: unknown, at: Moment): void {
     const placed = questionsIn(questions).map((question) => ({ ...question, ...placeOf(question.id) }));
     this.current.add(...this.desk.ask(placed, at));
@@ -137,6 +165,8 @@ export class RunReader {
   private message(event: HistoryEvent): void {
     const message = messageIn(event);
     if (!message || (message.via === 'update' && message.name === 'untilStopped')) return;
+    const report = reportIn(event);
+    if (report) return this.hear(report, event);
     if (message.via === 'signal') this.pauseIfStill();
     const arrived = this.run.decisions.get(event.id);
     if (!decides(message) || !arrived) {
@@ -228,7 +258,7 @@ export class RunReader {
     const view = this.fold?.views.get(this.lastTask);
     if (how === 'done' || view) {
       const given = how === 'done' ? firstPayload(event.attributes.result) : undefined;
-      const result = given && OMITTED in objectOf(jsonOf(given)) ? undefined : given;
+      const result = given && OMITTED in objectOf(jsonOf(given)) ? undefined : plainResult(given);
       this.current.checkpoint = checkpointAt({
         run: this.run,
         index: this.index,

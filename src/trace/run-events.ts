@@ -1,4 +1,5 @@
 import { activitiesOf, type ActivityEvents } from './activity-events';
+import { childTasksOf, type ChildTask } from './child-events';
 import { decisionsOf, type DecisionArrived } from './decisions-of';
 import { eventsOf, type HistoryEvent, type HistoryInput } from './history-event';
 import { objectOf, textOf } from './untrusted';
@@ -14,6 +15,8 @@ export interface RunEvents {
   readonly graph: string;
   readonly activities: ReadonlyMap<string, ActivityEvents>;
   readonly decisions: ReadonlyMap<string, DecisionArrived>;
+  /** By the event that began each. */
+  readonly children: ReadonlyMap<string, ChildTask>;
 }
 
 /** Reads a history; undefined where it has no beginning, as one that was cut. */
@@ -32,5 +35,6 @@ export function runEventsOf(history: HistoryInput): RunEvents | undefined {
     graph: textOf(objectOf(workflowType).name) ?? 'unknown',
     activities: activitiesOf(events),
     decisions: decisionsOf(events),
+    children: childTasksOf(events),
   };
 }

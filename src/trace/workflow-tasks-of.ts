@@ -1,11 +1,12 @@
 import { closesActivity } from './activity-events';
+import { closesChild } from './child-events';
 import { eventIdOf, type HistoryEvent } from './history-event';
 
 /** One turn of the workflow's code: what it was told, and what it did. */
 export interface WorkflowTask {
   readonly started: HistoryEvent;
   readonly completed: HistoryEvent;
-  /** Activities that ended. */
+  /** Activities and child workflows that ended. */
   readonly arrived: readonly HistoryEvent[];
   /** Timers that fired. */
   readonly timers: readonly HistoryEvent[];
@@ -32,7 +33,7 @@ export function workflowTasksOf(events: readonly HistoryEvent[]): readonly Workf
       {
         started,
         completed,
-        arrived: news.filter(closesActivity),
+        arrived: news.filter((event) => closesActivity(event) || closesChild(event)),
         timers: news.filter(({ kind }) => kind === 'timerFired'),
         signals: news.filter(({ kind }) => kind === 'workflowExecutionSignaled'),
         updates: did.filter(({ kind }) => kind === 'workflowExecutionUpdateAccepted'),

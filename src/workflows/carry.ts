@@ -1,7 +1,7 @@
 import type { DecisionRecord } from '../graph/decision';
 import { compactSnapshot, withoutLargeAnswer } from '../graph/compact-snapshot';
 import type { StateEdit } from '../graph/edit-state';
-import type { EngineSnapshot } from '../graph/engine-snapshot';
+import type { EngineSnapshot, ParentTask } from '../graph/engine-snapshot';
 import { StateError } from '../graph/errors';
 import { bytesOf, inMegabytes, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
 import type { Channels } from '../graph/state-schema';
@@ -15,6 +15,8 @@ export interface Carry {
   readonly recursionLimit?: number;
   readonly interruptBefore?: readonly string[] | '*';
   readonly interruptAfter?: readonly string[] | '*';
+  /** Set where the run is a subgraph's: the task of the run around it. */
+  readonly parent?: ParentTask;
   /** Set where the earlier run rolled over: this one goes on in the middle of it. */
   readonly snapshot?: EngineSnapshot;
   /** Written to the state of the snapshot before the run goes on. */

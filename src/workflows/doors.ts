@@ -16,11 +16,13 @@ import { toFailure } from './failures';
 import type { GraphRun } from './graph-run';
 import {
   approveSignal,
+  childReportSignal,
   decideUpdate,
   decisionsQuery,
   denySignal,
   editSignal,
   graphQuery,
+  passedOnSignal,
   pendingQuery,
   respondSignal,
   resumeSignal,
@@ -31,6 +33,7 @@ import {
   updateStateUpdate,
   type DecisionReply,
   type Expected,
+  type PassedOnPayload,
   type Waiting,
 } from './messages';
 
@@ -79,6 +82,20 @@ function openSignals(run: GraphRun): void {
   setHandler(resumeSignal, (value, details) => receive('resume', () => resumeRequest(value, details)), {
     description: 'Answers the open question with the first argument, or with a map of question ids to answers.',
   });
+  setHandler(passedOnSignal, (payload) => receivePassedOn(run, payload), {
+    description: 'Internal: a decision that the run around this one passes on.',
+  });
+  setHandler(childReportSignal, (report) => run.hear(report), {
+    description: 'Internal: where a subgraph that runs as a child workflow stands.',
+  });
+}
+
+async function receivePassedOn(run: GraphRun, payload: PassedOnPayload): Promise<void> {
+  try {
+    await run.decidePassedOn(payload);
+  } catch (error) {
+    run.recordUnreadable('resume', refusalOf(error));
+  }
 }
 
 function openUpdates(run: GraphRun): void {

@@ -7,43 +7,62 @@ import {
   isCancellation,
   log,
   workflowInfo,
+  type TemporalFailure,
 } from '@temporalio/workflow';
+import { readReport, type ChildReport } from '../graph/child-report';
+import { withoutParent, type ChildDispatch, type SubgraphEnd } from '../graph/child-tasks';
 import { compactSnapshot } from '../graph/compact-snapshot';
 import type { AnyGraph } from '../graph/compiled-graph';
-import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
+import { readDecision, type Decision, type DecisionRecord, type Verdict } from '../graph/decision';
 import { GraphEngine, type Dispatch } from '../graph/engine';
 import { laterOf } from '../graph/duration';
 import type { StateEdit } from '../graph/edit-state';
 import { GraphDefinitionError, messageOf, ThreadError } from '../graph/errors';
 import type { Outcome } from '../graph/outcome';
 import { EMPTY_VIEW, OMITTED, sendable, viewOf, type RolledOver, type RunView, type Stop } from '../graph/run-view';
-import { bytesOf, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
+import { bytesOf, MAX_PAYLOAD_BYTES, refuseTooLarge } from '../graph/size-limit';
 import { shownOf, type Channels } from '../graph/state-schema';
+import { resultWithin } from '../graph/subgraph-result';
+import { nodePathOf } from '../graph/task';
 import type { Carry } from './carry';
+import { ChildRuns, toChildFailure } from './child-runs';
 import { ExpiryTimer } from './expiry-timer';
 import { toFailure, toNodeFailure, toRunFailure } from './failures';
 import { Inbox, type Desk } from './inbox';
-import type { SnapshotReply } from './messages';
+import type { PassedOnPayload, SnapshotReply } from './messages';
 import { PendingInTheOpen, type RunEnd } from './pending-in-the-open';
+import { ReportToParent } from './report-to-parent';
 import { RollOver } from './roll-over';
 import { runTask } from './run-task';
 import { TaskAllowance } from './task-allowance';
 import { turn } from './turn';
 import type { GraphWorkflowOptions } from './workflow-options';
 
-/** The end of a task that ran elsewhere, on its way into the engine. */
-type Arrival = {
-  readonly task: string;
-  readonly node: string;
-  readonly end: { readonly outcome: Outcome } | { readonly thrown: unknown };
-};
+/** The end of a task that ran elsewhere, or how a subgraph that does stands, on its way into the engine. */
+type Arrival =
+  | {
+      readonly kind: 'end';
+      readonly task: string;
+      readonly node: string;
+      readonly end: { readonly outcome: Outcome } | { readonly thrown: unknown };
+    }
+  | {
+      readonly kind: 'childEnd';
+      readonly task: string;
+      readonly end: { readonly left: SubgraphEnd } | { readonly thrown: unknown };
+    }
+  | { readonly kind: 'report'; readonly report: ChildReport };
 
 /** One run of a graph as a workflow: drives the engine with activity results and decisions until it ends. */
 export class GraphRun {
   private stop: Stop | undefined;
   private engine: GraphEngine | undefined;
   private arrivals: Arrival[] = [];
-  private readonly backlog: Dispatch[] = [];
+  private readonly backlog: (Dispatch | ChildDispatch)[] = [];
+  private readonly children: ChildRuns;
+  private report: ReportToParent | undefined;
+  /** Decisions that the run around this one passed on; they may come before this run has begun. */
+  private readonly passedOn = new Map<Decision, string>();
   private readonly allowance: TaskAllowance;
   private readonly rollOver: RollOver;
   private readonly inbox = new Inbox();
@@ -60,10 +79,12 @@ export class GraphRun {
   ) {
     this.open = new PendingInTheOpen(graph);
     this.allowance = new TaskAllowance(options.externalStorage);
+    this.children = new ChildRuns(options.externalStorage);
     const { open, inbox, unreadable } = this;
     const desk = (engine: GraphEngine): Desk => this.desk(engine);
     const idempotencyRun = (): string | undefined => this.idempotencyRun;
-    this.rollOver = new RollOver({ options, open, inbox, desk, unreadable, idempotencyRun });
+    const isTold = (): boolean => this.isTold;
+    this.rollOver = new RollOver({ options, open, inbox, desk, unreadable, idempotencyRun, isTold });
   }
 
   /** Where the run stands still, or that it rolls over; undefined while it moves. Whoever waits for a stop watches this. */
@@ -87,6 +108,22 @@ export class GraphRun {
   /** Hands a decision to the loop; resolves with its verdict. */
   async decide(decision: Decision): Promise<Verdict> {
     return this.ended ? this.tooLate() : this.inbox.put(decision);
+  }
+
+  /** Takes a decision from the run around this one, and tells it the verdict. */
+  async decidePassedOn({ token, via, request }: PassedOnPayload): Promise<void> {
+    const decision = readDecision(request, via === 'update' ? 'update' : 'signal');
+    this.passedOn.set(decision, token);
+    const verdict = await this.decide(decision);
+    this.report?.judged(decision, verdict);
+    await this.report?.allTold();
+  }
+
+  /** Hands the report of a child workflow to the loop. */
+  hear(told: unknown): void {
+    const report = readReport(told);
+    if (report) this.arrivals.push({ kind: 'report', report });
+    else log.warn('a report of a child workflow cannot be read');
   }
 
   /** Hands an edit of the state to the loop; resolves once it is made. */
@@ -120,17 +157,32 @@ export class GraphRun {
     try {
       this.checkName();
       const engine = (this.engine = this.engineOf(input, carry));
+      this.report = this.reportOf(engine);
       if (carry?.edit) engine.mend(carry.edit, now());
       await this.drive(engine);
-      const view = this.shown();
-      await this.close({ kind: 'done', view }, 'done');
-      return view.omitted ? { [OMITTED]: view.omitted } : engine.values();
+      const result = this.resultOf(engine);
+      await this.close({ kind: 'done', view: this.shown() }, 'done');
+      return result;
     } catch (thrown) {
       if (thrown instanceof ContinueAsNew) throw thrown;
       const failure = isCancellation(thrown) ? (thrown as Error) : toRunFailure(thrown);
       await this.close(asStop(failure), isCancellation(failure) ? 'cancelled' : 'failed');
       throw failure;
     }
+  }
+
+  private reportOf(engine: GraphEngine): ReportToParent | undefined {
+    const { parent: around } = workflowInfo();
+    const { parent } = engine.peek();
+    return parent && around ? new ReportToParent(parent, around.workflowId, engine, this.passedOn) : undefined;
+  }
+
+  private resultOf(engine: GraphEngine): Channels {
+    const { omitted } = this.shown();
+    if (!engine.peek().parent) return omitted ? { [OMITTED]: omitted } : engine.values();
+    const result = resultWithin(engine.values(), engine.left);
+    if (!this.options.externalStorage) refuseTooLarge('The result', result, this.graph.name);
+    return result as Channels;
   }
 
   private checkName(): void {
@@ -142,10 +194,15 @@ export class GraphRun {
 
   private engineOf(input: unknown, carry: Carry | undefined): GraphEngine {
     const external = this.options.externalStorage ? { externalStorage: true as const } : {};
-    if (!carry?.snapshot) return GraphEngine.start(this.graph, input, { ...carry, ...external, at: now() });
-    const engine = GraphEngine.retry(this.graph, { ...carry.snapshot, ...external }, now());
+    const { parent, continuedFromExecutionRunId } = workflowInfo();
+    if (!carry?.snapshot) {
+      const options = parent ? carry : withoutParent(carry ?? {});
+      return GraphEngine.start(this.graph, input, { ...options, ...external, at: now() });
+    }
+    const snapshot = parent ? carry.snapshot : withoutParent(carry.snapshot);
+    const engine = GraphEngine.retry(this.graph, { ...snapshot, ...external }, now());
     // A run that takes up another thread's checkpoint, or a failed run, has not shown anything yet.
-    if (workflowInfo().continuedFromExecutionRunId !== undefined) this.open.takeOver(viewOf(engine));
+    if (continuedFromExecutionRunId !== undefined) this.open.takeOver(viewOf(engine));
     return engine;
   }
 
@@ -153,6 +210,7 @@ export class GraphRun {
     for (;;) {
       await this.makeRoom(engine);
       this.runReady(engine);
+      this.children.attend(engine);
       if (engine.status === 'done') return;
       this.expiry.watch(engine.nextExpiry(), now());
       if (this.arrivals.length === 0 && this.inbox.isEmpty) this.rest(engine);
@@ -176,8 +234,9 @@ export class GraphRun {
   // workflow task waits for the next, which the end of a task that did fit will bring. Once it is time to roll over,
   // nothing is begun elsewhere, so that a run whose tasks overlap comes to rest as well.
   private runReady(engine: GraphEngine): void {
-    const onlyHere = this.rollOver.isDue;
-    for (let ready = engine.take(); ready.length > 0; ready = engine.take()) this.backlog.push(...ready);
+    // With a child workflow out the run cannot roll over, and had better go on.
+    const onlyHere = this.rollOver.isDue && !this.children.areOut;
+    for (let ready = takeFrom(engine); ready.length > 0; ready = takeFrom(engine)) this.backlog.push(...ready);
     for (;;) {
       const next = onlyHere ? this.backlog.findIndex(({ definition }) => definition.kind === 'workflow') : 0;
       const dispatch = this.backlog[next];
@@ -187,8 +246,9 @@ export class GraphRun {
       if (!isOver && !this.allowance.takes(dispatch)) return;
       this.backlog.splice(next, 1);
       if (isOver) continue;
-      this.run(engine, dispatch);
-      this.backlog.push(...engine.take());
+      if (isChild(dispatch)) this.runChild(engine, dispatch);
+      else this.run(engine, dispatch);
+      this.backlog.push(...takeFrom(engine));
     }
   }
 
@@ -204,7 +264,28 @@ export class GraphRun {
   }
 
   private get canRollOver(): boolean {
-    return this.allowance.inFlight === 0 && this.rollOver.isDue;
+    return this.allowance.inFlight === 0 && this.rollOver.isDue && this.isTold;
+  }
+
+  private get isTold(): boolean {
+    return this.report?.isDone ?? true;
+  }
+
+  private runChild(engine: GraphEngine, dispatch: ChildDispatch): void {
+    const { id: task } = dispatch.task;
+    const arrive = (end: Extract<Arrival, { kind: 'childEnd' }>['end']): void => {
+      this.allowance.release();
+      this.arrivals.push({ kind: 'childEnd', task, end });
+    };
+    try {
+      this.children.start(dispatch).then(
+        (left) => arrive({ left }),
+        (thrown: unknown) => arrive({ thrown }),
+      );
+    } catch (thrown) {
+      this.allowance.release();
+      this.settleFailure(engine, task, dispatch.task.node, thrown);
+    }
   }
 
   private run(engine: GraphEngine, dispatch: Dispatch): void {
@@ -224,9 +305,9 @@ export class GraphRun {
       this.allowance.release();
       return engine.settle(id, outcome, now());
     }
-    const arrive = (end: Arrival['end']): void => {
+    const arrive = (end: Extract<Arrival, { kind: 'end' }>['end']): void => {
       this.allowance.release();
-      this.arrivals.push({ task: id, node, end });
+      this.arrivals.push({ kind: 'end', task: id, node, end });
     };
     outcome.then(
       (settled) => arrive({ outcome: settled }),
@@ -237,17 +318,36 @@ export class GraphRun {
   private settleArrivals(engine: GraphEngine): void {
     const arrivals = this.arrivals;
     this.arrivals = [];
-    for (const { task, node, end } of arrivals) {
+    for (const arrival of arrivals) {
+      if (arrival.kind === 'report') {
+        this.children.hear(engine, arrival.report, now());
+        this.stop = undefined;
+        continue;
+      }
+      const { task, end } = arrival;
+      if (arrival.kind === 'childEnd') this.children.ended(engine, task, now());
       // What a handler has ended may still come in.
       if (!engine.isRunning(task)) continue;
-      if ('thrown' in end) this.settleFailure(engine, task, node, end.thrown);
+      if (arrival.kind === 'end' && 'thrown' in end) this.settleFailure(engine, task, arrival.node, end.thrown);
+      else if ('thrown' in end) this.settleChildFailure(engine, task, end.thrown);
+      else if ('left' in end) engine.settleSubgraph(task, end.left, now());
       else engine.settle(task, end.outcome, now());
     }
+  }
+
+  private settleChildFailure(engine: GraphEngine, task: string, thrown: unknown): void {
+    const failure = toChildFailure(nodePathOf(task), thrown);
+    const [{ node }] = (failure as ApplicationFailure).details as [{ node: string }];
+    this.failed(engine, task, node, failure);
   }
 
   private settleFailure(engine: GraphEngine, task: string, node: string, thrown: unknown): void {
     const failure = toNodeFailure(node, thrown);
     if (isCancellation(failure)) throw failure;
+    this.failed(engine, task, node, failure);
+  }
+
+  private failed(engine: GraphEngine, task: string, node: string, failure: TemporalFailure): void {
     const code = (failure instanceof ApplicationFailure && failure.type) || 'NODE_FAILED';
     if (!engine.settleFailure(task, { node, code, message: failure.message }, now())) throw failure;
   }
@@ -276,10 +376,20 @@ export class GraphRun {
     this.stop = undefined;
   }
 
-  private judge(engine: GraphEngine, decision: Decision): Verdict {
+  private judge(engine: GraphEngine, decision: Decision): Verdict | Promise<Verdict> {
+    const elsewhere = this.children.passOn(engine, decision, now());
+    if (!elsewhere) return this.judgeHere(engine, decision);
+    this.stop = undefined;
+    return elsewhere;
+  }
+
+  private judgeHere(engine: GraphEngine, decision: Decision): Verdict {
     // An update is judged when it comes. A signal may have waited in the history, so the timer's word is awaited.
     if (decision.via === 'update' && isPast(engine.nextExpiry())) this.expire(engine, now());
-    const verdict = judged(engine, decision);
+    const isGone = this.passedOn.has(decision) && engine.foresee(decision).kind === 'kept';
+    const verdict = isGone ? NO_LONGER_OPEN : judged(engine, decision);
+    this.report?.judged(decision, verdict);
+    if (this.rollOver.isUnderWay) this.report?.tell();
     if (verdict.kind === 'accepted') this.stop = undefined;
     if (verdict.kind === 'refused' && decision.via === 'signal')
       log.warn('a decision was refused', { reason: verdict.message });
@@ -288,6 +398,7 @@ export class GraphRun {
 
   /** Nothing more can be done in this turn: show the open questions, and stop if nothing runs either. */
   private rest(engine: GraphEngine): void {
+    this.report?.tell();
     // What the state is by now takes its time to tell, so only where somebody is told.
     if (engine.status !== 'waiting' && !this.open.differs(engine.questions())) return;
     const view = viewOf(engine);
@@ -303,6 +414,7 @@ export class GraphRun {
   private async close(stop: Stop, end: RunEnd): Promise<void> {
     this.ended = true;
     this.expiry.watch(undefined, now());
+    if (!this.children.isIdle) await this.children.stop(this.tooLate());
     this.open.publish(this.view(), end);
     this.stop = stop;
     this.inbox.drain({
@@ -311,6 +423,7 @@ export class GraphRun {
         throw this.overForEdits();
       },
     });
+    if (this.report) await this.report.allTold();
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
 
@@ -323,6 +436,21 @@ export class GraphRun {
     const message = `The run has ended; there is nothing left to decide on thread "${workflowInfo().workflowId}". Nothing changed.`;
     return { kind: 'refused', code: 'THREAD_FINISHED', message, open: [] };
   }
+}
+
+const NO_LONGER_OPEN: Verdict = {
+  kind: 'refused',
+  code: 'QUESTION_UNKNOWN',
+  message: 'The question is no longer open. Nothing changed.',
+  open: [],
+};
+
+function isChild(dispatch: Dispatch | ChildDispatch): dispatch is ChildDispatch {
+  return dispatch.definition.kind === 'graph';
+}
+
+function takeFrom(engine: GraphEngine): readonly (Dispatch | ChildDispatch)[] {
+  return [...engine.take(), ...engine.takeChildren(now())];
 }
 
 // A decision comes from outside: whatever it makes the engine throw is its own refusal, never the run's end.

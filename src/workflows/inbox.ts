@@ -2,7 +2,11 @@ import type { Decision, Verdict } from '../graph/decision';
 import type { StateEdit } from '../graph/edit-state';
 
 type Item =
-  | { readonly kind: 'decision'; readonly decision: Decision; readonly settle: (verdict: Verdict) => void }
+  | {
+      readonly kind: 'decision';
+      readonly decision: Decision;
+      readonly settle: (verdict: Verdict | Promise<Verdict>) => void;
+    }
   | {
       readonly kind: 'edit';
       readonly edit: StateEdit;
@@ -12,7 +16,8 @@ type Item =
 
 /** Who takes what has come in. */
 export interface Desk {
-  judge(decision: Decision): Verdict;
+  /** Its verdict, or the promise of one where another run is to judge. */
+  judge(decision: Decision): Verdict | Promise<Verdict>;
   /** @throws what the sender is to be told. */
   edit(edit: StateEdit): void;
 }

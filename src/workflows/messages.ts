@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { ChildReport } from '../graph/child-report';
 import type { GraphDescription } from '../graph/compiled-graph';
 import type { DecisionDetails, DecisionRecord, DecisionRequest, Verdict } from '../graph/decision';
 import type { StateEdit } from '../graph/edit-state';
@@ -47,6 +48,21 @@ export const respondSignal = defineSignal<[payload: RespondPayload | string]>('r
 
 /** `resume`: answers with the first argument, `null` without one; the second may say for which question and by whom. */
 export const resumeSignal = defineSignal<[value?: Json, details?: DecisionDetails]>('resume');
+
+/** A decision that the run around a subgraph's own run passes on to it. */
+export interface PassedOnPayload {
+  /** By which the verdict is told. */
+  readonly token: string;
+  /** The door it came through first. */
+  readonly via: string;
+  readonly request: DecisionRequest;
+}
+
+/** `passedOn`: internal. Sent by the run around a subgraph's own run: a decision for one of its questions. */
+export const passedOnSignal = defineSignal<[payload: PassedOnPayload]>('passedOn');
+
+/** `childReport`: internal. Sent by a subgraph's own run to the one around it: where it stands. */
+export const childReportSignal = defineSignal<[report: ChildReport]>('childReport');
 
 /** `decide`: as the signals, but it can be refused, and replies what became of the decision. */
 export const decideUpdate = defineUpdate<DecisionReply, [request: DecisionRequest, waiting: Waiting | undefined]>(

@@ -16,6 +16,8 @@ export interface RollingRun {
   readonly desk: (engine: GraphEngine) => Desk;
   readonly unreadable: readonly DecisionRecord[];
   readonly idempotencyRun: () => string | undefined;
+  /** True where nobody has to be told of anything any more. */
+  readonly isTold: () => boolean;
 }
 
 /** Lets a run go on as the thread's next one, by continue-as-new, before its history grows too long. */
@@ -45,12 +47,13 @@ export class RollOver {
    * here and taken along.
    */
   async attempt(engine: GraphEngine): Promise<void> {
-    const { inbox, desk, open } = this.run;
+    const { inbox, desk, open, isTold } = this.run;
+    const isQuiet = (): boolean => allHandlersFinished() && isTold();
     if (!this.fits(this.carry(engine))) return this.budget.postpone();
     this.isUnderWay = true;
     let judged = 0;
-    while (!inbox.isEmpty || !allHandlersFinished()) {
-      await condition(() => !inbox.isEmpty || allHandlersFinished());
+    while (!inbox.isEmpty || !isQuiet()) {
+      await condition(() => !inbox.isEmpty || isQuiet());
       judged += inbox.drain(desk(engine));
     }
     this.isUnderWay = false;

@@ -26,7 +26,7 @@ export class TaskAllowance {
   }
 
   /** Takes a dispatch on, or says that it must wait for a later workflow task. The first of a task always fits. */
-  takes({ state, task }: Dispatch): boolean {
+  takes({ state, task }: Pick<Dispatch, 'state' | 'task'>): boolean {
     const { historyLength } = workflowInfo();
     if (historyLength !== this.task) {
       this.task = historyLength;

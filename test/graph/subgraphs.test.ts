@@ -253,6 +253,35 @@ describe('at its border', () => {
   });
 });
 
+describe('a graph that is to run as a child workflow', () => {
+  const played = async (run: 'inline' | 'child'): Promise<unknown> => {
+    const inner = asking();
+    const { graph, graphs } = around(inner, run);
+    const paused = await graphs.invoke(graph, { log: 'in' }, { threadId: 'a', interruptBefore: ['review/step'] });
+    const thread = graphs.thread(graph, 'a');
+    const held = await graphs.invoke(graph, null, { threadId: 'a' });
+    const { interrupts, next, tasks } = await thread.getState();
+    const refused = await thread.approve({ node: 'review' }).catch(({ code }: { code: string }) => code);
+    await thread.resume('yes', { node: 'review/ask', by: 'ana' });
+    const done = await thread.untilStopped();
+    const steps = [];
+    for await (const { metadata, values } of thread.getStateHistory()) steps.push([metadata.step, values]);
+    const verdicts = (await thread.decisions()).map(({ verdict }) => verdict);
+    const asked = interrupts.map(({ askedAt: _, ...question }) => question);
+    const lines = tasks.map(({ id, name, visit, status }) => [id, name, visit, status]);
+    return { paused, held, asked, next, lines, refused, done, steps, verdicts, runs: inner.runs };
+  };
+
+  test('runs inline in memory: the same ids, paths, state and results', async () => {
+    expect(await played('child')).toEqual(await played('inline'));
+  });
+
+  test('is another graph to a run that waits: the fingerprint tells', () => {
+    expect(around(asking(), 'child').graph.fingerprint).not.toBe(around(asking()).graph.fingerprint);
+    expect(around(asking()).graph.fingerprint).toBe(around(asking()).graph.fingerprint);
+  });
+});
+
 describe('a command to the parent graph', () => {
   const escaping = (command: () => unknown) => {
     const inner = new StateGraph(Inner)

@@ -165,7 +165,8 @@ class Serving implements OnServer {
     // Grows while it is walked.
     for (const [runId, workflowId] of due) {
       const history = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
-      yield { workflowId: `${workflowId}/${runId}`, history };
+      // By its own id: the ids of child workflows are made of it.
+      yield { workflowId, history };
       const before = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
       const after = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
       for (const linked of [before, after]) if (linked && !due.has(linked)) due.set(linked, workflowId);

@@ -1,5 +1,6 @@
 import { graphWorkflow } from 'abeyance/workflow';
 import * as asking from './asking-graphs';
+import * as children from './child-graphs';
 import * as failures from './failing-graphs';
 import * as gated from './gated-graphs';
 import * as graphs from './graphs';
@@ -58,3 +59,20 @@ export const hasty_clerk = graphWorkflow(gated.hasty_clerk);
 export const impatient = graphWorkflow(gated.impatient);
 export const two_deadlines = graphWorkflow(gated.two_deadlines);
 export const strict_deadline = graphWorkflow(gated.strict_deadline);
+
+export const inquiry = graphWorkflow(children.inquiry);
+export const case_file = graphWorkflow(children.case_file);
+export const archive = graphWorkflow(children.archive);
+export const hearing = graphWorkflow(children.hearing);
+export const counter = graphWorkflow(children.counter);
+export const shop = graphWorkflow(children.shop);
+export const speaker = graphWorkflow(children.speaker);
+export const debate = graphWorkflow(children.debate);
+export const shaky = graphWorkflow(children.shaky);
+export const reckless = graphWorkflow(children.reckless);
+export const cautious = graphWorkflow(children.cautious);
+export const doomed = graphWorkflow(children.doomed);
+export const climb = graphWorkflow(children.climb, { continueAsNewAfter: { events: 25 } });
+export const expedition = graphWorkflow(children.expedition);
+export const walk = graphWorkflow(children.walk);
+export const vigil = graphWorkflow(children.vigil, { continueAsNewAfter: { events: 20 } });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { END, implement, interrupt, ReducedValue, START, StateGraph, StateSchema } from 'abeyance';
+import { END, implement, interrupt, ReducedValue, START, StateGraph, StateSchema, subgraph } from 'abeyance';
 import { InMemoryGraphs } from 'abeyance/testing';
 
 /** A log that every node may add a line to. */
@@ -33,10 +33,10 @@ export function asking(name = 'review') {
 }
 
 /** The graph that asks, as a node between two others. */
-export function around(inner: ReturnType<typeof asking>) {
+export function around(inner: ReturnType<typeof asking>, run: 'inline' | 'child' = 'inline') {
   const graph = new StateGraph(Outer)
     .addNode('before')
-    .addNode('review', inner.graph)
+    .addNode('review', run === 'inline' ? inner.graph : subgraph(inner.graph, { run }))
     .addNode('after')
     .addEdge(START, 'before')
     .addEdge('before', 'review')

@@ -1,0 +1,109 @@
+import { CancellationScope, condition, getExternalWorkflowHandle } from '@temporalio/workflow';
+import type { ChildReport } from '../graph/child-report';
+import { withoutLargeAnswer } from '../graph/compact-snapshot';
+import type { Decision, DecisionRecord, Verdict } from '../graph/decision';
+import type { GraphEngine } from '../graph/engine';
+import type { ParentTask } from '../graph/engine-snapshot';
+import { viewOf, withoutContent } from '../graph/run-view';
+import { bytesOf, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
+import { childReportSignal } from './messages';
+
+const NOTHING_ASKED = 'running';
+
+/**
+ * Tells the run around a subgraph's own run, by signal, where that stands: each time its open questions change, and what
+ * was decided. One report at a time, so that none overtakes another.
+ */
+export class ReportToParent {
+  private told = NOTHING_ASKED;
+  private readonly recorded: Set<number>;
+  private verdicts: ChildReport['verdicts'] = [];
+  private sending = false;
+
+  constructor(
+    private readonly parent: ParentTask,
+    private readonly workflowId: string,
+    private readonly engine: GraphEngine,
+    /** Decisions that the run around passed on and that are not judged yet, with the token by which it knows them. */
+    private readonly passedOn: Map<Decision, string>,
+  ) {
+    // What an earlier run of this thread judged, that one has told.
+    this.recorded = new Set(engine.decisions.flatMap((record, index) => (isAccepted(record) ? [index] : [])));
+  }
+
+  /** True where there is nothing that the run around does not know of. */
+  get isDone(): boolean {
+    return !this.sending && !this.hasNews;
+  }
+
+  /** Tells what has changed, if anything has. */
+  tell(): void {
+    if (this.sending || !this.hasNews) return;
+    this.sending = true;
+    void this.send();
+  }
+
+  /** What became of a decision: of one that was passed on, it is to be told. */
+  judged(decision: Decision, verdict: Verdict): void {
+    const token = this.passedOn.get(decision);
+    if (token === undefined) return;
+    this.passedOn.delete(decision);
+    this.recorded.add(this.engine.decisions.findLastIndex((record) => record.decision === decision));
+    this.verdicts = [...this.verdicts, { token, verdict }];
+  }
+
+  /** Tells all there is left to tell, and resolves when the run around knows. */
+  async allTold(): Promise<void> {
+    this.tell();
+    await CancellationScope.nonCancellable(() => condition(() => this.isDone));
+  }
+
+  private get hasNews(): boolean {
+    return this.verdicts.length > 0 || this.unrecorded().length > 0 || this.standing() !== this.told;
+  }
+
+  private async send(): Promise<void> {
+    while (this.hasNews) {
+      const report = this.next();
+      try {
+        const parent = getExternalWorkflowHandle(this.workflowId);
+        await CancellationScope.nonCancellable(() => parent.signal(childReportSignal, report));
+      } catch {
+        // It has ended: there is nobody left to tell.
+      }
+    }
+    this.sending = false;
+  }
+
+  private next(): ChildReport {
+    const { verdicts } = this;
+    const unrecorded = this.unrecorded();
+    this.verdicts = [];
+    this.told = this.standing();
+    for (const index of unrecorded) this.recorded.add(index);
+    const { questions, tasks } = viewOf(this.engine);
+    const { task, visit } = this.parent;
+    const records = unrecorded.map((index) => withoutLargeAnswer(this.engine.decisions[index] as DecisionRecord));
+    const status = this.engine.status === 'waiting' ? 'waiting' : 'running';
+    const report: ChildReport = { task, visit, status, questions, tasks, records, verdicts };
+    return bytesOf(report) <= MAX_PAYLOAD_BYTES ? report : { ...report, questions: questions.map(withoutContent) };
+  }
+
+  private unrecorded(): readonly number[] {
+    return this.engine.decisions.flatMap((record, index) =>
+      isAccepted(record) && !this.recorded.has(index) && !this.passedOn.has(record.decision) ? [index] : [],
+    );
+  }
+
+  // An end is told by the end itself.
+  private standing(): string {
+    const { status } = this.engine;
+    if (status === 'done') return this.told;
+    const asked = this.engine.questions().map(({ id, digest, rejected }) => `${id} ${digest} ${rejected ?? ''}`);
+    return [status, ...asked].join('\n');
+  }
+}
+
+function isAccepted({ verdict }: DecisionRecord): boolean {
+  return verdict.kind === 'accepted';
+}
