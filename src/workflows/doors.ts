@@ -36,6 +36,7 @@ import {
   type PassedOnPayload,
   type Waiting,
 } from './messages';
+import { turn } from './turn';
 
 const PAYLOAD = 'Payload optional: { question?, node?, digest?, by?, note?, decisionId? }.';
 
@@ -148,11 +149,14 @@ async function reply(run: GraphRun, decision: Decision, untilStop: boolean): Pro
   return untilStop ? { verdict, stop: await stopOf(run) } : { verdict };
 }
 
-// A run that is cancelled stops too, and its callers are told so.
+// A run that is cancelled stops too, and its callers are told so. What came together with the question may end a pause.
 async function stopOf(run: GraphRun): Promise<Stop | RolledOver> {
-  let reached = run.reached;
-  await CancellationScope.nonCancellable(() => condition(() => (reached = run.reached) !== undefined));
-  return reached as Stop | RolledOver;
+  let reached: Stop | RolledOver | undefined;
+  await CancellationScope.nonCancellable(async () => {
+    await turn();
+    await condition(() => (reached = run.reached) !== undefined);
+  });
+  return reached as unknown as Stop | RolledOver;
 }
 
 function expectGraph(run: GraphRun, expected: Partial<Expected> | undefined): void {

@@ -89,7 +89,13 @@ export class GraphRun {
 
   /** Where the run stands still, or that it rolls over; undefined while it moves. Whoever waits for a stop watches this. */
   get reached(): Stop | RolledOver | undefined {
-    return this.rollOver.isUnderWay ? { kind: 'rolled' } : this.stop;
+    if (this.rollOver.isUnderWay) return { kind: 'rolled' };
+    // What has come in with the question of whoever waits may well end the pause.
+    return this.ended || !this.hasNews ? this.stop : undefined;
+  }
+
+  private get hasNews(): boolean {
+    return this.arrivals.length > 0 || !this.inbox.isEmpty || this.expiry.passed !== undefined;
   }
 
   view(): RunView {
@@ -214,14 +220,7 @@ export class GraphRun {
       if (engine.status === 'done') return;
       this.expiry.watch(engine.nextExpiry(), now());
       if (this.arrivals.length === 0 && this.inbox.isEmpty) this.rest(engine);
-      await condition(
-        () =>
-          this.arrivals.length > 0 ||
-          !this.inbox.isEmpty ||
-          this.expiry.passed !== undefined ||
-          this.canRollOver ||
-          this.rollOver.isOverdue,
-      );
+      await condition(() => this.hasNews || this.canRollOver || this.rollOver.isOverdue);
       await turn();
       // Decisions are judged only in a turn that brought no results, for they may have overtaken one.
       if (this.arrivals.length > 0) this.settleArrivals(engine);
@@ -413,6 +412,7 @@ export class GraphRun {
   // Handlers that wait for a stop must reply before the run closes, or their callers get an error instead.
   private async close(stop: Stop, end: RunEnd): Promise<void> {
     this.ended = true;
+    this.stop = undefined;
     this.expiry.watch(undefined, now());
     if (!this.children.isIdle) await this.children.stop(this.tooLate());
     this.open.publish(this.view(), end);

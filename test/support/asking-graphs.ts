@@ -10,6 +10,16 @@ export const ask = new StateGraph(new StateSchema({ answer: Answer }))
   .addEdge('ask', END)
   .compile({ name: 'ask' });
 
+/** One that asks, in workflow code, and does not wait long. */
+export const ask_briefly = new StateGraph(new StateSchema({ answer: Answer }))
+  .addNode(
+    'ask',
+    inWorkflow(() => ({ answer: interrupt('now?', { deadline: 300, otherwise: false }) })),
+  )
+  .addEdge(START, 'ask')
+  .addEdge('ask', END)
+  .compile({ name: 'ask_briefly' });
+
 /** One node that asks two questions, one after the other. */
 export const ask_twice = new StateGraph(new StateSchema({ first: Answer, second: Answer }))
   .addNode('ask')

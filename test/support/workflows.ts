@@ -15,6 +15,7 @@ export * from '../../examples/interrupt-chapter/workflows';
 export const order = graphWorkflow(graphs.order);
 
 export const ask = graphWorkflow(asking.ask);
+export const ask_briefly = graphWorkflow(asking.ask_briefly);
 export const ask_twice = graphWorkflow(asking.ask_twice);
 export const gate = graphWorkflow(asking.gate);
 export const two_gates = graphWorkflow(asking.two_gates);

@@ -1,10 +1,10 @@
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { AbeyancePlugin } from 'abeyance/worker';
 import { decideUpdate } from 'abeyance/workflow';
-import { ask, slow_sibling } from '../support/asking-graphs';
+import { ask, ask_briefly, slow_sibling } from '../support/asking-graphs';
 import { askingNodes } from '../support/asking-nodes';
 import { eventually } from '../support/eventually';
-import { workflowTaskFailures } from '../support/histories';
+import { eventsOf, workflowTaskFailures } from '../support/histories';
 import { Latches } from '../support/latches';
 import { onServer, testServer } from '../support/on-server';
 
@@ -43,6 +43,32 @@ it('of decisions that arrive while no worker runs exactly one counts, and all ar
   expect(await verdicts(threadId)).toEqual(expect.arrayContaining(['QUESTION_SETTLED', 'accepted']));
   expect((await verdicts(threadId)).filter((verdict) => verdict === 'accepted')).toHaveLength(1);
   expect(await server.graphs.thread(threadId).decisions()).toHaveLength(5);
+});
+
+describe('who waits for a stop is not told the pause of before', () => {
+  const stopOf = async (threadId: string): Promise<unknown> => {
+    const stop = server.graphs.thread(threadId).untilStopped();
+    await server.startWorker();
+    return stop;
+  };
+
+  it('where an answer came with the same workflow task', async () => {
+    const threadId = server.threadId('ask');
+    await server.graphs.invoke(ask, {}, { threadId });
+    await server.stopWorker();
+    await rawHandle(threadId).signal('approve');
+    expect(await stopOf(threadId)).toMatchObject({ answer: true });
+  });
+
+  it('where its expiry came with the same workflow task', async () => {
+    const threadId = server.threadId('ask-briefly');
+    await server.graphs.invoke(ask_briefly, {}, { threadId });
+    await server.stopWorker();
+    await eventually(async () =>
+      expect(await eventsOf(server.client, threadId, 'timerFiredEventAttributes')).toHaveLength(1),
+    );
+    expect(await stopOf(threadId)).toMatchObject({ answer: false });
+  });
 });
 
 describe('a decision that overtakes the result which opens its question', () => {
