@@ -1,7 +1,9 @@
-import { condition, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+import { condition, defineUpdate, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { floorActivities } from './floor-activities';
 
 const { step_one, place_order, increment } = proxyActivities<typeof floorActivities>({ startToCloseTimeout: '10s' });
+
+const local = proxyLocalActivities<typeof floorActivities>({ startToCloseTimeout: '10s' });
 
 /** Replies when the run waits, with what it asks. */
 export const pausedUpdate = defineUpdate<unknown, []>('paused');
@@ -39,6 +41,13 @@ export async function floor_gate(): Promise<unknown> {
 export async function floor_chain(): Promise<unknown> {
   let state = { n: 0 };
   for (let i = 0; i < 10; i++) state = { ...state, ...(await increment(state)) };
+  return state;
+}
+
+/** The same ten steps, as local activities. */
+export async function floor_local_chain(): Promise<unknown> {
+  let state = { n: 0 };
+  for (let i = 0; i < 10; i++) state = { ...state, ...(await local.increment(state)) };
   return state;
 }
 

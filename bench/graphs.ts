@@ -39,6 +39,31 @@ export const chain = new StateGraph(CountState)
   .addEdge('n9', END)
   .compile({ name: 'chain' });
 
+/** The same ten steps, as local activities. */
+export const local_chain = new StateGraph(CountState)
+  .addNode('n0', { run: 'local' })
+  .addNode('n1', { run: 'local' })
+  .addNode('n2', { run: 'local' })
+  .addNode('n3', { run: 'local' })
+  .addNode('n4', { run: 'local' })
+  .addNode('n5', { run: 'local' })
+  .addNode('n6', { run: 'local' })
+  .addNode('n7', { run: 'local' })
+  .addNode('n8', { run: 'local' })
+  .addNode('n9', { run: 'local' })
+  .addEdge(START, 'n0')
+  .addEdge('n0', 'n1')
+  .addEdge('n1', 'n2')
+  .addEdge('n2', 'n3')
+  .addEdge('n3', 'n4')
+  .addEdge('n4', 'n5')
+  .addEdge('n5', 'n6')
+  .addEdge('n6', 'n7')
+  .addEdge('n7', 'n8')
+  .addEdge('n8', 'n9')
+  .addEdge('n9', END)
+  .compile({ name: 'local_chain' });
+
 const SumState = new StateSchema({ sum: new ReducedValue(z.number().default(0), { reducer: (a, b) => a + b }) });
 
 /** Fifty steps at once. */
@@ -50,22 +75,25 @@ export const fan = new StateGraph(SumState)
 
 const increment = async ({ n }: { readonly n: number }): Promise<{ n: number }> => ({ n: n + 1 });
 
+const tenSteps = {
+  n0: increment,
+  n1: increment,
+  n2: increment,
+  n3: increment,
+  n4: increment,
+  n5: increment,
+  n6: increment,
+  n7: increment,
+  n8: increment,
+  n9: increment,
+};
+
 export const benchNodes = [
   implement(gate, {
     step_one: async () => ({}),
     place_order: async () => ({ approved: interrupt({ question: 'approve?' }) }),
   }),
-  implement(chain, {
-    n0: increment,
-    n1: increment,
-    n2: increment,
-    n3: increment,
-    n4: increment,
-    n5: increment,
-    n6: increment,
-    n7: increment,
-    n8: increment,
-    n9: increment,
-  }),
+  implement(chain, tenSteps),
+  implement(local_chain, tenSteps),
   implement(fan, { work: async (state) => ({ sum: (state as unknown as { n: number }).n + 1 }) }),
 ];

@@ -8,7 +8,7 @@ import { InMemoryGraphs } from 'abeyance/testing';
 import { AbeyancePlugin } from 'abeyance/worker';
 import { floorActivities } from './floor-activities';
 import { answerUpdate, pausedUpdate } from './floor-workflows';
-import { benchNodes, chain, fan, gate } from './graphs';
+import { benchNodes, chain, fan, gate, local_chain } from './graphs';
 
 const TASK_QUEUE = 'bench';
 
@@ -66,6 +66,12 @@ function jobs(client: Client): readonly Job[] {
       rounds: 25,
       floor: async (id) => ({ 'start → end': await plain('floor_chain', id) }),
       ours: async (id) => ({ 'start → end': await plain(chain.name, id) }),
+    },
+    {
+      name: 'chain of 10, local',
+      rounds: 25,
+      floor: async (id) => ({ 'start → end': await plain('floor_local_chain', id) }),
+      ours: async (id) => ({ 'start → end': await plain(local_chain.name, id) }),
     },
     {
       name: 'fan-out of 50',

@@ -2,6 +2,7 @@ import type { Exchange } from '../graph/exchange';
 import type { Json } from '../graph/json';
 import type { Chunks } from '../graph/live-window';
 import type { ToolCall } from '../graph/messages';
+import type { NodeCall } from '../graph/node-call';
 import type { Outcome } from '../graph/outcome';
 import type { ModelUsage } from './chat-model';
 
@@ -38,5 +39,18 @@ export interface ToolRecord {
   readonly durationMs: number;
 }
 
+/** What a local activity was given. Nothing else records it, so its result does. */
+export interface LocalGiven {
+  readonly input: Json;
+  readonly call: NodeCall;
+  /** How long it took. */
+  readonly ms: number;
+}
+
 /** The result of a node's activity: how it ended, the call it made, if it made one, and what it wrote for streams. */
-export type NodeResult = Outcome & { readonly record?: ModelRecord | ToolRecord; readonly written?: Chunks };
+export type NodeResult = Outcome & {
+  readonly record?: ModelRecord | ToolRecord;
+  readonly written?: Chunks;
+  /** On local activities. */
+  readonly given?: LocalGiven;
+};

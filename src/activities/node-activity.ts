@@ -11,7 +11,13 @@ import type { ModelTarget, NodeCall } from '../graph/node-call';
 import { NodeRun, provideNodeRunStorage, type NodePorts } from '../graph/node-run';
 import { runBody } from '../graph/run-body';
 import { seenState } from '../graph/seen-state';
-import { bytesOf, MAX_PAYLOAD_BYTES, refuseTooLarge } from '../graph/size-limit';
+import {
+  bytesOf,
+  MAX_LOCAL_BYTES,
+  MAX_PAYLOAD_BYTES,
+  refuseTooLarge,
+  refuseTooLargeLocally,
+} from '../graph/size-limit';
 import { nodePathOf } from '../graph/task';
 import { decodeState } from '../graph/write-state';
 import { observed, type Work } from './attempt-observer';
@@ -35,7 +41,7 @@ export type NodeActivity = (input: Json, call: NodeCall) => Promise<NodeResult>;
 export function bodyActivity(graph: AnyGraph, node: string, body: NodeBody): NodeActivity {
   const definition = graph.shape.nodes.get(node) as NodeDefinition;
   return (input, call) =>
-    inContext(graph, node, { call, work: { kind: 'body' } }, async (run) => {
+    inContext(graph, node, { input, call, work: { kind: 'body' } }, async (run) => {
       const state = seenState(graph, node, definition, input, call.send === true);
       return runBody({ graph, body, state, run });
     });
@@ -52,7 +58,7 @@ export function modelActivity(
     const target = call.model as ModelTarget;
     const messages = ((input as JsonObject)[messagesKey] ?? []) as unknown as readonly Message[];
     const work = { kind: 'model', target, messages, model: models[target.name] } as const;
-    return inContext(graph, node, { call, work }, ({ info, ports }, wire) => {
+    return inContext(graph, node, { input, call, work }, ({ info, ports }, wire) => {
       const state = decodeState(graph.schema, input as JsonObject, node, [messagesKey]);
       return callModel({
         models,
@@ -72,7 +78,7 @@ export function toolActivity(graph: AnyGraph, tools: ReadonlyMap<string, ToolImp
     const node = graph.shape.nodes.get(name) as ToolsNode;
     const toolCall = input as unknown as ToolCall;
     const work = { kind: 'tool', call: toolCall } as const;
-    return inContext(graph, name, { call, work }, (run) => callTool({ tools, node, call: toolCall, run }));
+    return inContext(graph, name, { input, call, work }, (run) => callTool({ tools, node, call: toolCall, run }));
   };
 }
 
@@ -83,6 +89,7 @@ function nodeOfTask(task: string): string {
 type Wire = Pick<ModelContext, 'timeoutMs' | 'earlierExchanges' | 'keepExchange' | 'writeText'>;
 
 interface Called {
+  readonly input: Json;
   readonly call: NodeCall;
   readonly work: Work;
 }
@@ -90,10 +97,11 @@ interface Called {
 async function inContext(
   graph: AnyGraph,
   node: string,
-  { call, work }: Called,
+  { input, call, work }: Called,
   body: (run: NodeRun, wire: Wire) => Promise<NodeResult>,
 ): Promise<NodeResult> {
   const context = Context.current();
+  const began = performance.now();
   const before = readHeartbeat(context.info.heartbeatDetails);
   let exchanges = before.exchanges;
   let failedExchange: Exchange | undefined;
@@ -102,7 +110,10 @@ async function inContext(
     const { live } = window;
     return { once: Object.fromEntries(run.once), exchanges, ...(live && { live }) };
   };
-  const beat = (): void => context.heartbeat(details());
+  // Nobody listens for a local activity's heartbeats, and the worker would complain of each.
+  const beat = (): void => {
+    if (!context.info.isLocal) context.heartbeat(details());
+  };
   const shown = new SteadyBeat(beat);
   const write = (chunk: Json): void => shown.after(() => window.write(chunk));
   const writeText = (text: string): void => shown.after(() => window.say(text));
@@ -119,6 +130,11 @@ async function inContext(
   try {
     return await observed(attempt, async () => {
       const result = await body(run, { timeoutMs, earlierExchanges: before.exchanges, keepExchange, writeText });
+      if (context.info.isLocal) {
+        const record = { ...result, given: { input, call, ms: performance.now() - began } };
+        refuseTooLargeLocally(record, node);
+        return withWritten(record, window.written, MAX_LOCAL_BYTES);
+      }
       if (!call.externalStorage) refuseTooLarge('The result', result, node);
       return withWritten(result, window.written);
     });
@@ -131,10 +147,10 @@ async function inContext(
 }
 
 // What was shown is kept for those who come late, but never costs the run its result.
-function withWritten(result: NodeResult, written: Chunks | undefined): NodeResult {
+function withWritten(result: NodeResult, written: Chunks | undefined, limit = MAX_PAYLOAD_BYTES): NodeResult {
   if (!written) return result;
   const whole = { ...result, written };
-  return bytesOf(whole) > MAX_PAYLOAD_BYTES ? result : whole;
+  return bytesOf(whole) > limit ? result : whole;
 }
 
 function nodeRunOf(

@@ -3,7 +3,7 @@ import { END, START } from './commands';
 import { checkActivityOptions } from './check-activity-options';
 import { millisecondsOf } from './duration';
 import { GraphDefinitionError } from './errors';
-import type { NodeDefinition } from './node-definition';
+import type { NodeDefinition, NodeKind } from './node-definition';
 import type { CompileOptions, GraphShape } from './state-graph';
 import type { Fields, StateSchema } from './state-schema';
 
@@ -34,6 +34,7 @@ export function checkGraph(options: CompileOptions<string>, schema: StateSchema<
   checkOptions(options);
   checkActivityOptions(`Graph "${options.name}"`, options.activity);
   for (const [name, { activity }] of shape.nodes) checkActivityOptions(`Node "${name}"`, activity);
+  checkPlaces(shape);
   checkNames(shape);
   checkGates(schema, shape);
   checkMessageKeys(schema, shape);
@@ -43,6 +44,28 @@ export function checkGraph(options: CompileOptions<string>, schema: StateSchema<
   checkCaching(shape);
   checkBreakpoints(shape, breakpointsOf(options.interruptBefore), breakpointsOf(options.interruptAfter));
   checkReachable(shape);
+}
+
+const PLACES: Partial<Record<NodeKind, readonly string[]>> = { activity: ['local'], graph: ['inline', 'child'] };
+
+function checkPlaces({ nodes }: GraphShape): void {
+  for (const [name, node] of nodes) {
+    const { run } = node as { readonly run?: string };
+    if (run === undefined) continue;
+    if (!PLACES[node.kind]?.includes(run)) {
+      const message = `Node "${name}" has run: ${JSON.stringify(run)}. Only a plain activity node can be told 'local', and a subgraph 'inline' or 'child'.`;
+      throw new GraphDefinitionError('INVALID_OPTION', message);
+    }
+    if (run === 'local') checkLocal(name, node);
+  }
+}
+
+// What runs in the worker that steps the graph has no task queue, and no server that listens for its heartbeats.
+function checkLocal(name: string, { activity }: NodeDefinition): void {
+  const option = (['taskQueue', 'heartbeatTimeout'] as const).find((one) => activity?.[one] !== undefined);
+  if (option === undefined) return;
+  const message = `Node "${name}" runs locally and has ${option}, which local activities do not have. Take run: 'local' or ${option} away.`;
+  throw new GraphDefinitionError('INVALID_OPTION', message);
 }
 
 function checkCaching({ nodes }: GraphShape): void {

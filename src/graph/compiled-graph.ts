@@ -55,6 +55,7 @@ export class CompiledGraph<Name extends string, F extends Fields, N extends Node
           node.kind,
           String(node.defer ?? false),
           ...(node.reads ?? ['*']),
+          ...(node.kind === 'activity' && node.run ? [node.run] : []),
           ...(node.kind === 'graph' ? [node.graph.fingerprint] : []),
           ...(node.kind === 'graph' && node.run === 'child' ? ['child'] : []),
         ]),

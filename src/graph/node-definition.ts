@@ -70,6 +70,14 @@ export interface NodeFailure {
 /** A node implemented on the worker: `implement(graph, { name: async (state) => … })`. */
 export interface ActivityNode extends NodeOptions {
   readonly kind: 'activity';
+  /**
+   * `local`: in the worker that steps the graph, as a local activity. For short steps: no task queue, one event each.
+   *
+   * Takes no `taskQueue` and no `heartbeatTimeout`; start to close is 10 seconds by default. Where it reads more than 128 KB
+   * it runs as any activity does; what it reads and writes may take 256 KB together. Results of `once` are kept with a pause,
+   * but not from one attempt to the next.
+   */
+  readonly run?: 'local';
 }
 
 /** A node whose body runs in workflow code: deterministic, no activity, no input or output on record. */

@@ -7,6 +7,9 @@ import type { Duration } from './node-definition';
 import { APPROVAL_ACTIONS, DEFAULT_ACTIONS, type ApprovalAction, type AskedQuestion, type CallShown } from './question';
 import { bytesOf } from './size-limit';
 
+/** By this summary the timer of a question's deadline is known among others. */
+export const EXPIRY_TIMER = 'a question expires';
+
 // Beside any state: the end of a wait must not fail on the size of its answer.
 const MAX_OTHERWISE = 8_000;
 const MAX_DEADLINE = 100 * 365.25 * 86_400_000;

@@ -3,7 +3,7 @@ import type { Command, END, Goto, START } from './commands';
 import { CompiledGraph } from './compiled-graph';
 import { checkGraph, checkNodeName } from './check-graph';
 import { GraphDefinitionError } from './errors';
-import type { NodeActivityOptions, NodeDefinition, NodeKind, NodeOptions } from './node-definition';
+import type { ActivityNode, NodeActivityOptions, NodeDefinition, NodeKind, NodeOptions } from './node-definition';
 import { subgraph } from './subgraph-node';
 import type { Fields, StateOf, StateSchema, UpdateOf } from './state-schema';
 
@@ -102,6 +102,7 @@ export class StateGraph<F extends Fields, N extends NodeMap = Record<never, neve
       | { readonly kind: K; readonly fn?: (state: StateOf<F>) => NodeResult<F> | Promise<NodeResult<F>> }
       | (Omit<NodeOptions, 'reads' | 'input'> & {
           readonly kind?: undefined;
+          readonly run?: ActivityNode['run'];
           readonly reads?: readonly R[];
           readonly input?: I;
         }),

@@ -1,6 +1,7 @@
 import type { Json } from '../graph/json';
 import { courseOf, type ActivityCourse, type ActivityEvents } from './activity-events';
 import type { ForeignActivity, NodeVisit, ToolRun, Turn } from './item';
+import { isLocal } from './local-activities';
 import type { Clock } from './moment';
 import { outcomeOf } from './node-outcome';
 import { firstPayload, jsonOf, payloadsOf } from './payload';
@@ -28,6 +29,11 @@ export interface NodeActivityRead {
 
 const NO_INPUT: Recorded = { kind: 'missing', reason: 'The activity was scheduled without an input.' };
 
+const NOT_TOLD: Recorded = {
+  kind: 'missing',
+  reason: 'A local activity is on record with what it was given only once it has completed.',
+};
+
 /** An activity as an item of the trace: a turn, a tool call, a visit of a node, or none of the graph’s. */
 export function activityItemOf(
   graph: string,
@@ -41,7 +47,8 @@ export function activityItemOf(
   const course = courseOf(activity, clock);
   if (!parsed || !type.startsWith(`${graph}.`)) return foreignOf(type, id, activity, course);
   const [, task = '', step, node = '', visit] = parsed;
-  const [input = NO_INPUT, told] = payloadsOf(activity.scheduled.attributes.input);
+  const local = isLocal(activity.scheduled);
+  const [input = local ? NOT_TOLD : NO_INPUT, told] = payloadsOf(activity.scheduled.attributes.input);
   const call = objectOf(jsonOf(told));
   const result = firstPayload(activity.closed?.attributes.result);
   const common = { id, node, task, step: Number(step), visit: Number(visit), ...course };
@@ -51,7 +58,7 @@ export function activityItemOf(
   const name = type.slice(graph.length + 1);
   if (name.startsWith('tool:')) return toolOf(name.slice('tool:'.length), read);
   const isModel = objectOf(ended.record).kind === 'model' || objectOf(call.model) === call.model;
-  return isModel ? turnOf(read) : visitOf(read);
+  return isModel ? turnOf(read) : visitOf(read, local ? 'local' : 'activity');
 }
 
 function toolOf(tool: string, { common, input, ended }: NodeActivityRead): ToolRun {
@@ -71,10 +78,10 @@ function toolOf(tool: string, { common, input, ended }: NodeActivityRead): ToolR
   });
 }
 
-function visitOf({ common, input, call, result }: NodeActivityRead): NodeVisit {
+function visitOf({ common, input, call, result }: NodeActivityRead, where: NodeVisit['where']): NodeVisit {
   return defined({
     kind: 'node' as const,
-    where: 'activity' as const,
+    where,
     ...common,
     input,
     sent: call.send === true,

@@ -31,7 +31,7 @@ export function buildRun({ run, fold }: RunReader, stops: readonly StopBuilder[]
     previousRunId: textOf(continuedExecutionRunId),
     nextRunId: textOf(end?.event.attributes.newExecutionRunId),
     parent: parentOf(objectOf(parentWorkflowExecution)),
-    events: run.events.length,
+    events: run.recorded,
     folded: fold !== undefined && fold.broken === undefined,
   });
 }

@@ -23,6 +23,7 @@ import { unknownToolOutcome } from '../graph/tool-messages';
 import { beganChild, childFailureOf, closesChild, leftBy, reportIn } from './child-events';
 import { editIn } from './edit-in';
 import { eventIdOf, type HistoryEvent } from './history-event';
+import { toldAt } from './local-activities';
 import type { Moment } from './moment';
 import { narrateActivity } from './narrate-activity';
 import { nodeFailureOf } from './node-failure-of';
@@ -95,6 +96,8 @@ export class Folding {
   /** The events that brought decisions which were passed on, by token. */
   private readonly passed = new Map<string, string>();
   private ended = false;
+  /** What time the workflow takes it to be. */
+  private at: Moment = { iso: '', ms: 0 };
 
   constructor(
     private readonly graph: AnyGraph,
@@ -126,7 +129,7 @@ export class Folding {
 
   /** Does what the run did in a workflow task. @throws what the run failed with; TypeError where the graph does not fit. */
   step(task: WorkflowTask): void {
-    const at = task.started.at;
+    const at = (this.at = laterMoment(this.at, task.started.at));
     // What the run's timer was set for, where it has one.
     const due = this.engine.nextExpiry();
     this.fold.visits.set(task.completed.id, []);
@@ -151,9 +154,16 @@ export class Folding {
       this.engine.expire(laterOf(due, isoOf(at)));
       this.runReady(task);
     }
+    for (const event of task.locals) {
+      this.at = laterMoment(this.at, toldAt(event));
+      this.settle(event, this.at);
+      this.listeners.narrator?.look(this.engine, isoOf(this.at));
+      if (this.ended) return;
+      this.runReady(task);
+    }
     this.expectScheduled(task);
-    this.starts?.scheduled(task, isoOf(at));
-    this.listeners.narrator?.rest(this.engine, isoOf(at));
+    this.starts?.scheduled(task, isoOf(this.at));
+    this.listeners.narrator?.rest(this.engine, isoOf(this.at));
     this.fold.views.set(task.completed.id, viewOf(this.engine));
   }
 
@@ -240,16 +250,17 @@ export class Folding {
   private runReady(task: WorkflowTask): void {
     for (;;) {
       this.engine.moveOn();
-      this.listeners.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(task.started.at));
+      this.listeners.checkpoints?.note(this.history.firstRunId, this.engine, isoOf(this.at));
       const ready = this.engine.take();
-      const children = this.engine.takeChildren(isoOf(task.started.at));
+      const children = this.engine.takeChildren(isoOf(this.at));
       if (ready.length === 0 && children.length === 0) return;
-      this.starts?.givenOut(ready, task, isoOf(task.started.at));
+      this.starts?.givenOut(ready, task, isoOf(this.at));
       for (const dispatch of ready) this.dispatch(dispatch, task);
     }
   }
 
-  private dispatch(dispatch: Dispatch, { completed, started: { at } }: WorkflowTask): void {
+  private dispatch(dispatch: Dispatch, { completed }: WorkflowTask): void {
+    const { at } = this;
     const { task, definition } = dispatch;
     if (definition.kind === 'workflow') {
       const { id, node, step, visit, answers } = task;
@@ -346,6 +357,10 @@ export function startEngine(graph: AnyGraph, events: readonly HistoryEvent[], wa
     return engine;
   }
   return GraphEngine.start(graph, jsonOf(given) ?? {}, { ...own(carried), at }, watch);
+}
+
+function laterMoment(one: Moment, other: Moment): Moment {
+  return one.ms < other.ms ? other : one;
 }
 
 // The workflow's clock has milliseconds.

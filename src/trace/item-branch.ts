@@ -76,6 +76,7 @@ function nodeBranch(visit: NodeVisit): Branch {
       ['node ', 'strong'],
       [`${node}${visit.visit > 1 ? ` (visit ${visit.visit})` : ''}`],
       ...(where === 'workflow' ? [[' · in workflow code', 'dim'] as const] : statusPieces(visit)),
+      [where === 'local' ? ' · local' : '', 'dim'],
       [attempts.length > 1 ? ` · ${attempts.length} attempts` : '', 'waits'],
       [outcome ? ` · ${outcomeText(outcome)}` : ''],
     ],

@@ -127,7 +127,9 @@ export type NodeOutcome = z.output<typeof NodeOutcome>;
 /** One visit of any other node. */
 export const NodeVisit = record({
   kind: z.literal('node'),
-  where: z.enum(['activity', 'local', 'workflow']).describe('`workflow`: in workflow code; seen only with the graph.'),
+  where: z
+    .enum(['activity', 'local', 'workflow'])
+    .describe('`local`: as a local activity; `workflow`: in workflow code, seen only with the graph.'),
   ...ACTIVITY,
   input: Recorded.describe('The state it read, or what a Send gave it.'),
   sent: z.boolean().describe('Its input was a Send’s own.'),

@@ -7,6 +7,7 @@ import { childTasksOf, type ChildTask } from './child-events';
 import { decisionsOf, type DecisionArrived } from './decisions-of';
 import { Folding, startEngine } from './fold-run';
 import { eventIdOf, eventsOf, type HistoryEvent } from './history-event';
+import { LocalActivities } from './local-activities';
 import { endOfRun } from './run-end';
 import { textOf } from './untrusted';
 import { workflowTasksOf, type WorkflowTask } from './workflow-tasks-of';
@@ -33,6 +34,7 @@ export class RunNarration {
   nextRun: string | undefined;
   private first: HistoryEvent | undefined;
   private pending: readonly HistoryEvent[] = [];
+  private readonly locals = new LocalActivities();
   private readonly activities = new Map<string, ActivityEvents>();
   private readonly decisions = new Map<string, DecisionArrived>();
   private readonly children = new Map<string, ChildTask>();
@@ -45,7 +47,7 @@ export class RunNarration {
 
   /** Takes the events that came next. @throws {TypeError} where the graph does not fit the history. */
   take(raw: readonly unknown[]): void {
-    const events = eventsOf({ events: raw });
+    const events = this.locals.read(eventsOf({ events: raw }));
     this.first ??= events[0];
     this.note(events);
     this.pending = [...this.pending, ...events];
@@ -89,7 +91,7 @@ export class RunNarration {
     else narrator.look(engine, started.at.iso);
     const { activities, decisions, children, fold } = this;
     const about = { first: this.first as HistoryEvent, workflowId: undefined, runId: '', firstRunId: '' };
-    const run = { ...about, events: [], graph: graph.name, activities, decisions, children };
+    const run = { ...about, events: [], recorded: 0, graph: graph.name, activities, decisions, children };
     return new Folding(graph, run, fold, engine, { narrator });
   }
 
@@ -104,9 +106,10 @@ export class RunNarration {
   }
 
   // What was told is not needed any more, and a run may have tens of thousands of events.
-  private forget({ started, arrived, signals, updates }: WorkflowTask): void {
+  private forget({ started, arrived, locals, signals, updates }: WorkflowTask): void {
     this.pending = this.pending.slice(this.pending.indexOf(started));
-    for (const { attributes } of arrived) this.activities.delete(eventIdOf(attributes.scheduledEventId));
+    for (const { attributes } of [...arrived, ...locals])
+      this.activities.delete(eventIdOf(attributes.scheduledEventId));
     for (const { id } of [...signals, ...updates]) this.decisions.delete(id);
     for (const map of Object.values(this.fold)) map.clear();
   }

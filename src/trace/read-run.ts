@@ -12,6 +12,7 @@ import { decides, decisionsReported, messageIn, verdictOf } from './decisions-of
 import { foldRun, type Fold } from './fold-run';
 import { visitItemOf } from './folded-item';
 import { eventIdOf, type HistoryEvent } from './history-event';
+import { isLocal } from './local-activities';
 import { memoIn, placeOf, type Standing } from './memo-of';
 import { spanOf, type Clock, type Moment } from './moment';
 import { outcomeOf, questionsIn } from './node-outcome';
@@ -122,7 +123,10 @@ export class RunReader {
     const activity = this.run.activities.get(event.id) as ActivityEvents;
     const call = objectOf(jsonOf(payloadsOf(event.attributes.input)[1]));
     this.desk.hand(answersOf(call.answers), event.at);
+    const { task } = this;
     const stop = this.work(event.at, event);
+    // It ran within the workflow task.
+    if (isLocal(event)) this.task = task;
     this.addVisits();
     this.running.add(event.id);
     stop.add({ build: (clock: Clock) => activityItemOf(this.run.graph, activity, clock) });
@@ -132,7 +136,7 @@ export class RunReader {
     const scheduledId = eventIdOf(event.attributes.scheduledEventId);
     this.running.delete(scheduledId);
     // The run has yet to see it.
-    this.task = undefined;
+    if (!isLocal(event)) this.task = undefined;
     const result = firstPayload(event.attributes.result);
     if (!result) return;
     const outcome = outcomeOf(result);

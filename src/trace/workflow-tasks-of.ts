@@ -1,6 +1,7 @@
 import { closesActivity } from './activity-events';
 import { closesChild } from './child-events';
 import { eventIdOf, type HistoryEvent } from './history-event';
+import { isLocal } from './local-activities';
 
 /** One turn of the workflow's code: what it was told, and what it did. */
 export interface WorkflowTask {
@@ -8,10 +9,12 @@ export interface WorkflowTask {
   readonly completed: HistoryEvent;
   /** Activities and child workflows that ended. */
   readonly arrived: readonly HistoryEvent[];
-  /** Timers that fired. */
+  /** Timers of questions that fired. */
   readonly timers: readonly HistoryEvent[];
   readonly signals: readonly HistoryEvent[];
   readonly updates: readonly HistoryEvent[];
+  /** Local activities that ended within it. */
+  readonly locals: readonly HistoryEvent[];
   /** Activities it scheduled. */
   readonly scheduled: readonly HistoryEvent[];
 }
@@ -33,10 +36,11 @@ export function workflowTasksOf(events: readonly HistoryEvent[]): readonly Workf
       {
         started,
         completed,
-        arrived: news.filter((event) => closesActivity(event) || closesChild(event)),
-        timers: news.filter(({ kind }) => kind === 'timerFired'),
+        arrived: news.filter((event) => (closesActivity(event) && !isLocal(event)) || closesChild(event)),
+        timers: news.filter((event) => event.kind === 'timerFired' && !isLocal(event)),
         signals: news.filter(({ kind }) => kind === 'workflowExecutionSignaled'),
         updates: did.filter(({ kind }) => kind === 'workflowExecutionUpdateAccepted'),
+        locals: did.filter((event) => closesActivity(event) && isLocal(event)),
         scheduled: did.filter(({ kind }) => kind === 'activityTaskScheduled'),
       },
     ];

@@ -1,4 +1,5 @@
 import { CancellationScope, sleep } from '@temporalio/workflow';
+import { EXPIRY_TIMER } from '../graph/question-terms';
 
 /** The one timer of a run: for the question that expires next. Without one, there is none. */
 export class ExpiryTimer {
@@ -21,7 +22,7 @@ export class ExpiryTimer {
     this.waiting = waiting;
     const ms = Date.parse(due) - Date.parse(now);
     waiting.scope
-      .run(() => sleep(ms, { summary: 'a question expires' }))
+      .run(() => sleep(ms, { summary: EXPIRY_TIMER }))
       .then(
         () => (waiting.fired = true),
         () => undefined,

@@ -6,6 +6,7 @@ import {
   ContinueAsNew,
   isCancellation,
   log,
+  sleep,
   workflowInfo,
   type TemporalFailure,
 } from '@temporalio/workflow';
@@ -33,6 +34,7 @@ import type { PassedOnPayload, SnapshotReply } from './messages';
 import { PendingInTheOpen, type RunEnd } from './pending-in-the-open';
 import { ReportToParent } from './report-to-parent';
 import { RollOver } from './roll-over';
+import { runsLocally } from './local-task';
 import { runTask } from './run-task';
 import { TaskAllowance } from './task-allowance';
 import { turn } from './turn';
@@ -42,8 +44,7 @@ import type { GraphWorkflowOptions } from './workflow-options';
 type Arrival =
   | {
       readonly kind: 'end';
-      readonly task: string;
-      readonly node: string;
+      readonly dispatch: Dispatch;
       readonly end: { readonly outcome: Outcome } | { readonly thrown: unknown };
     }
   | {
@@ -52,12 +53,14 @@ type Arrival =
       readonly end: { readonly left: SubgraphEnd } | { readonly thrown: unknown };
     }
   | { readonly kind: 'report'; readonly report: ChildReport };
+type TaskEnd = Extract<Arrival, { kind: 'end' }>;
 
 /** One run of a graph as a workflow: drives the engine with activity results and decisions until it ends. */
 export class GraphRun {
   private stop: Stop | undefined;
   private engine: GraphEngine | undefined;
   private arrivals: Arrival[] = [];
+  private readonly localArrivals: TaskEnd[] = [];
   private readonly backlog: (Dispatch | ChildDispatch)[] = [];
   private readonly children: ChildRuns;
   private report: ReportToParent | undefined;
@@ -95,7 +98,12 @@ export class GraphRun {
   }
 
   private get hasNews(): boolean {
-    return this.arrivals.length > 0 || !this.inbox.isEmpty || this.expiry.passed !== undefined;
+    return (
+      this.arrivals.length > 0 ||
+      this.localArrivals.length > 0 ||
+      !this.inbox.isEmpty ||
+      this.expiry.passed !== undefined
+    );
   }
 
   view(): RunView {
@@ -219,14 +227,24 @@ export class GraphRun {
       this.children.attend(engine);
       if (engine.status === 'done') return;
       this.expiry.watch(engine.nextExpiry(), now());
-      if (this.arrivals.length === 0 && this.inbox.isEmpty) this.rest(engine);
+      if (this.isStuck) {
+        await sleep(1, { summary: 'the next workflow task has room for more' });
+        continue;
+      }
+      if (this.arrivals.length === 0 && this.inbox.isEmpty && !this.allowance.hasLocal) this.rest(engine);
       await condition(() => this.hasNews || this.canRollOver || this.rollOver.isOverdue);
       await turn();
       // Decisions are judged only in a turn that brought no results, for they may have overtaken one.
       if (this.arrivals.length > 0) this.settleArrivals(engine);
       else if (!this.inbox.isEmpty) this.inbox.drain(this.desk(engine));
       else if (this.expiry.passed !== undefined) this.expire(engine, laterOf(this.expiry.passed, now()));
+      else this.settleLocal(engine);
     }
+  }
+
+  // Local activities end in the workflow task they began in. Where that one has no room left, only a timer brings the next.
+  private get isStuck(): boolean {
+    return this.backlog.length > 0 && this.allowance.inFlight === 0 && !this.rollOver.isDue && this.inbox.isEmpty;
   }
 
   // A workflow-side body may settle at once and make the next task ready, hence the loop. What does not fit into this
@@ -304,9 +322,11 @@ export class GraphRun {
       this.allowance.release();
       return engine.settle(id, outcome, now());
     }
-    const arrive = (end: Extract<Arrival, { kind: 'end' }>['end']): void => {
+    const isLocal = runsLocally(dispatch);
+    const arrive = (end: TaskEnd['end']): void => {
+      if (isLocal) return void this.localArrivals.push({ kind: 'end', dispatch, end });
       this.allowance.release();
-      this.arrivals.push({ kind: 'end', task: id, node, end });
+      this.arrivals.push({ kind: 'end', dispatch, end });
     };
     outcome.then(
       (settled) => arrive({ outcome: settled }),
@@ -317,21 +337,45 @@ export class GraphRun {
   private settleArrivals(engine: GraphEngine): void {
     const arrivals = this.arrivals;
     this.arrivals = [];
-    for (const arrival of arrivals) {
-      if (arrival.kind === 'report') {
+    for (const arrival of arrivals) this.settleArrival(engine, arrival);
+  }
+
+  // One at a time, after all else and nothing shown in between: ends of local activities that came one by one come together
+  // on a replay.
+  private settleLocal(engine: GraphEngine): void {
+    const arrival = this.localArrivals.shift();
+    if (!arrival) return;
+    this.allowance.releaseLocal(arrival.dispatch, 'outcome' in arrival.end ? arrival.end.outcome : null);
+    this.settleArrival(engine, arrival);
+  }
+
+  private settleArrival(engine: GraphEngine, arrival: Arrival): void {
+    switch (arrival.kind) {
+      case 'end':
+        return this.settleEnd(engine, arrival);
+      case 'childEnd':
+        return this.settleChildEnd(engine, arrival);
+      case 'report':
         this.children.hear(engine, arrival.report, now());
         this.stop = undefined;
-        continue;
-      }
-      const { task, end } = arrival;
-      if (arrival.kind === 'childEnd') this.children.ended(engine, task, now());
-      // What a handler has ended may still come in.
-      if (!engine.isRunning(task)) continue;
-      if (arrival.kind === 'end' && 'thrown' in end) this.settleFailure(engine, task, arrival.node, end.thrown);
-      else if ('thrown' in end) this.settleChildFailure(engine, task, end.thrown);
-      else if ('left' in end) engine.settleSubgraph(task, end.left, now());
-      else engine.settle(task, end.outcome, now());
+        return;
+      default:
+        arrival satisfies never;
     }
+  }
+
+  private settleEnd(engine: GraphEngine, { dispatch: { task }, end }: TaskEnd): void {
+    // What a handler has ended may still come in.
+    if (!engine.isRunning(task.id)) return;
+    if ('thrown' in end) this.settleFailure(engine, task.id, task.node, end.thrown);
+    else engine.settle(task.id, end.outcome, now());
+  }
+
+  private settleChildEnd(engine: GraphEngine, { task, end }: Extract<Arrival, { kind: 'childEnd' }>): void {
+    this.children.ended(engine, task, now());
+    if (!engine.isRunning(task)) return;
+    if ('thrown' in end) this.settleChildFailure(engine, task, end.thrown);
+    else engine.settleSubgraph(task, end.left, now());
   }
 
   private settleChildFailure(engine: GraphEngine, task: string, thrown: unknown): void {

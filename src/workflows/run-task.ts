@@ -11,6 +11,7 @@ import { runBody } from '../graph/run-body';
 import { seenState } from '../graph/seen-state';
 import { unknownToolOutcome } from '../graph/tool-messages';
 import { refuseTooLarge } from '../graph/size-limit';
+import { runLocally, runsLocally } from './local-task';
 
 type NodeActivity = (input: Json, call: NodeCall) => Promise<Outcome>;
 
@@ -26,7 +27,7 @@ export interface TaskOwner {
   readonly externalStorage?: boolean;
 }
 
-/** Runs a task where its node belongs: as an activity, or here. Synchronous where a workflow-side body is. */
+/** Runs a task where its node belongs: as an activity, local or not, or here. Synchronous where a workflow-side body is. */
 export function runTask(owner: TaskOwner, dispatch: Dispatch): Outcome | Promise<Outcome> {
   const { definition } = dispatch;
   switch (definition.kind) {
@@ -68,24 +69,25 @@ function runHere(
 
 function runActivity(owner: TaskOwner, dispatch: Dispatch, type: string, name: string): Promise<Outcome> {
   const { task, definition } = dispatch;
-  const options = activityOptions(dispatch.graph.activity, definition.activity);
-  const activities = proxyActivities<Record<string, NodeActivity>>({
-    ...options,
-    activityId: `${task.id}#${task.visit}`,
-  });
+  const options = nodeOptions(dispatch.graph.activity, definition.activity);
+  const activityId = `${task.id}#${task.visit}`;
+  const call = nodeCallOf(dispatch, owner.idempotencyKey);
+  if (runsLocally(dispatch)) return runLocally({ type, activityId, options, args: [inputOf(dispatch), call] });
+  const activities = proxyActivities<Record<string, NodeActivity>>({ ...DEFAULTS, ...options, activityId });
   const activity = activities[type] as NodeActivity & {
     executeWithOptions(o: ActivityOptions, args: unknown[]): Promise<Outcome>;
   };
-  const call = nodeCallOf(dispatch, owner.idempotencyKey);
   const args = [inputOf(dispatch), owner.externalStorage ? { ...call, externalStorage: true } : call];
   if (!owner.externalStorage) refuseTooLarge('The input', args, task.node);
   const summary = task.visit > 1 ? `${name} · after the answer` : name;
   return activity.executeWithOptions({ summary }, args);
 }
 
-function activityOptions(graph: NodeActivityOptions, node: NodeActivityOptions = {}): ActivityOptions {
+type SetOptions = Omit<NodeActivityOptions, 'retry'> & Pick<ActivityOptions, 'retry'>;
+
+function nodeOptions(graph: NodeActivityOptions, node: NodeActivityOptions = {}): SetOptions {
   const retry = { maximumAttempts: 3, ...graph.retry, ...node.retry };
   const named = [...(graph.retry?.nonRetryableErrorTypes ?? []), ...(node.retry?.nonRetryableErrorTypes ?? [])];
   const nonRetryableErrorTypes = [...NEVER_RETRIED, ...named];
-  return { ...DEFAULTS, ...graph, ...node, retry: { ...retry, nonRetryableErrorTypes } };
+  return { ...graph, ...node, retry: { ...retry, nonRetryableErrorTypes } };
 }

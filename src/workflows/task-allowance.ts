@@ -1,6 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Dispatch } from '../graph/engine';
-import { bytesOf, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
+import { bytesOf, MAX_LOCAL_BYTES, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
+import { runsLocally, type GivenOut } from './local-task';
 
 // Temporal takes some 4 MB of commands at once, and 2,000 activities in flight.
 const MAX_BYTES = 3_000_000;
@@ -16,6 +17,8 @@ const STORED_FROM = 256 * 1024;
 export class TaskAllowance {
   private running = 0;
   private bytes = 0;
+  /** Held for local activities: what they put on record falls to the workflow task in which they end. */
+  private held = 0;
   private task = -1;
 
   constructor(private readonly externalStorage = false) {}
@@ -25,20 +28,32 @@ export class TaskAllowance {
     return this.running;
   }
 
+  /** Local activities run, or have ended and not been seen to yet. */
+  get hasLocal(): boolean {
+    return this.held > 0;
+  }
+
   /** Takes a dispatch on, or says that it must wait for a later workflow task. The first of a task always fits. */
-  takes({ state, task }: Pick<Dispatch, 'state' | 'task'>): boolean {
-    const { historyLength } = workflowInfo();
-    if (historyLength !== this.task) {
-      this.task = historyLength;
-      this.bytes = 0;
-    }
-    const given = bytesOf([state, task.call, task.answers, task.once]);
+  takes(dispatch: GivenOut): boolean {
+    this.begin();
+    const { state, task } = dispatch;
+    const isLocal = runsLocally(dispatch);
+    const given = isLocal ? MAX_LOCAL_BYTES : bytesOf([state, task.call, task.answers, task.once]);
     const bytes = this.externalStorage ? Math.min(given, STORED_FROM) : given;
-    const fits = this.bytes === 0 || this.bytes + bytes <= MAX_BYTES;
+    const used = this.bytes + this.held;
+    const fits = used === 0 || used + bytes <= MAX_BYTES;
     if (!fits || this.running >= this.mostRunning()) return false;
-    this.bytes += bytes;
+    if (isLocal) this.held += MAX_LOCAL_BYTES;
+    else this.bytes += bytes;
     this.running += 1;
     return true;
+  }
+
+  private begin(): void {
+    const { historyLength } = workflowInfo();
+    if (historyLength === this.task) return;
+    this.task = historyLength;
+    this.bytes = 0;
   }
 
   // In a run that is long already and could not roll over, results of the largest size must find room.
@@ -50,6 +65,14 @@ export class TaskAllowance {
 
   /** Tells that a dispatch has ended. */
   release(): void {
+    this.running -= 1;
+  }
+
+  /** Tells that a local activity has ended: all it was given and gave is in a command of this workflow task. */
+  releaseLocal({ state, task }: Dispatch, outcome: unknown): void {
+    this.begin();
+    this.held -= MAX_LOCAL_BYTES;
+    this.bytes += bytesOf([state, task.answers, task.once, outcome]);
     this.running -= 1;
   }
 }

@@ -1,5 +1,17 @@
 import { z } from 'zod';
-import { END, GraphDefinitionError, modelNode, START, StateGraph, StateSchema, tool, toolNode } from 'abeyance';
+import {
+  END,
+  GraphDefinitionError,
+  inWorkflow,
+  MessagesValue,
+  modelNode,
+  START,
+  StateGraph,
+  StateSchema,
+  subgraph,
+  tool,
+  toolNode,
+} from 'abeyance';
 import { buildGraph, type GraphPlan } from './support/build-graph';
 
 function refusalOf(act: () => unknown): { code: string; message: string } {
@@ -141,6 +153,42 @@ describe('compiling refuses', () => {
       'INVALID_STATE_SCHEMA',
       '"talk"',
     ],
+    [
+      'a local node with a task queue',
+      { nodes: { a: { run: 'local', activity: { taskQueue: 'gpu' } } } },
+      'INVALID_OPTION',
+      '"a" runs locally and has taskQueue',
+    ],
+    [
+      'a local node with a heartbeat timeout',
+      { nodes: { a: { run: 'local', activity: { heartbeatTimeout: '5s' } } } },
+      'INVALID_OPTION',
+      '"a" runs locally and has heartbeatTimeout',
+    ],
+    [
+      'a node that runs who knows where',
+      { nodes: { a: { run: 'remote' } } },
+      'INVALID_OPTION',
+      '"a" has run: "remote"',
+    ],
+    [
+      'a local node that runs in workflow code',
+      { nodes: { a: { ...inWorkflow(() => ({})), run: 'local' } } },
+      'INVALID_OPTION',
+      'Only a plain activity node',
+    ],
+    [
+      'a local model node',
+      { nodes: { a: { ...modelNode({ model: 'm' }), run: 'local' } }, state: { messages: MessagesValue } },
+      'INVALID_OPTION',
+      'Only a plain activity node',
+    ],
+    [
+      'a subgraph that runs who knows where',
+      { nodes: { a: subgraph(buildGraph({ nodes: ['b'] }), { run: 'local' as never }) } },
+      'INVALID_OPTION',
+      "a subgraph 'inline' or 'child'",
+    ],
     ['a graph name that cannot be exported', { name: 'my-graph', nodes: ['a'] }, 'INVALID_NAME', '"my-graph"'],
     ['an empty graph name', { name: '', nodes: ['a'] }, 'INVALID_NAME', '""'],
     ['a recursion limit of zero', { nodes: ['a'], recursionLimit: 0 }, 'INVALID_OPTION', 'not 0'],
@@ -204,6 +252,13 @@ describe('compiling accepts', () => {
     ],
     ['a router as the only way in', { nodes: ['a'], edges: [], routers: [[START, () => 'a', ['a']]] }],
     ['a router without ends as the only way in', { nodes: ['a'], routers: [[START, () => 'a']] }],
+    [
+      'a local node among others, in a graph whose other nodes have a task queue',
+      {
+        nodes: { a: { run: 'local', activity: { startToCloseTimeout: '1s' } }, b: {} },
+        activity: { taskQueue: 'gpu', heartbeatTimeout: '5s' },
+      },
+    ],
     ['a node without a way out', { nodes: ['a'], edges: [[START, 'a']] }],
   ])('%s', (_, plan) => {
     expect(buildGraph(plan).name).toBe('test');

@@ -1,5 +1,5 @@
 import { implement, interrupt, nodeContext, once, type NodeSet } from 'abeyance';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { careless, errand } from './asking-graphs';
 
 /** The bodies of graphs that are cruel to their worker; what they do in the world is appended to a file. */
@@ -31,4 +31,13 @@ export function errandNodes(effectsFile: string): NodeSet[] {
       },
     }),
   ];
+}
+
+/** Writes down that a node has begun; the first time it then never comes back. */
+export function hangOnce(effectsFile: string): (threadId: string) => Promise<void> {
+  return async (threadId) => {
+    appendFileSync(effectsFile, `${threadId} begun\n`);
+    const begun = readFileSync(effectsFile, 'utf8').split(`${threadId} begun`).length - 1;
+    if (begun === 1) await new Promise(() => undefined);
+  };
 }

@@ -5,6 +5,7 @@ import { isInterrupted } from 'abeyance';
 import { gated_agent } from '../../examples/interrupt-chapter/graphs';
 import { SideEffects } from '../../examples/interrupt-chapter/side-effects';
 import { errand } from '../support/asking-graphs';
+import { local_hang } from '../support/local-graphs';
 import { eventually } from '../support/eventually';
 import { forkWorker, type ForkedWorker } from '../support/fork-worker';
 import { workflowTaskFailures } from '../support/histories';
@@ -72,3 +73,17 @@ it('a worker killed after its node has done two things once does neither of them
   expect(await server.graphs.thread(errand, threadId).untilStopped()).toEqual({ done: ['first', 'second'] });
   expect(effects()).toEqual([`${threadId} first`, `${threadId} second`]);
 });
+
+it('a worker killed in a local node loses its workflow task and nothing else', async () => {
+  const threadId = server.threadId('local');
+  await server.graphs.start(local_hang, {}, { threadId });
+  const begun = `${threadId} begun`;
+  await eventually(() => expect(readFileSync(effectsFile, 'utf8')).toContain(begun));
+  await (workers.at(-1) as ForkedWorker).kill();
+
+  await startWorker();
+  expect(await server.graphs.thread(local_hang, threadId).untilStopped()).toEqual({
+    lines: ['before', 'hung no more'],
+  });
+  expect(readFileSync(effectsFile, 'utf8').split(begun)).toHaveLength(3);
+}, 30_000);
