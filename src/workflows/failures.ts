@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, TemporalFailure } from '@temporalio/workflow';
 import { AbeyanceError, DecisionRefusedError, GraphRunError, StateError, messageOf } from '../graph/errors';
+import type { Stop } from '../graph/run-view';
 
 /** The one boundary: whatever was thrown, a failure that ends the run instead of retrying its task for ever. */
 export function toRunFailure(thrown: unknown): TemporalFailure {
@@ -63,4 +64,17 @@ export function toNodeFailure(node: string, thrown: unknown): TemporalFailure {
 /** The mark by which a failure of ours is known once it has crossed an activity's edge. */
 function isOurs(detail: unknown): boolean {
   return typeof detail === 'object' && detail !== null && 'abeyance' in detail;
+}
+
+/** How a run stopped that this ends. */
+export function stopOfFailure(failure: Error): Stop {
+  if (isCancellation(failure)) return { kind: 'failed', code: 'RUN_CANCELLED', message: 'The run was cancelled.' };
+  const { type, details } = failure as { type?: string | null; details?: readonly unknown[] | null };
+  const node = (details?.[0] as { node?: string } | undefined)?.node;
+  return {
+    kind: 'failed',
+    code: type ?? 'RUN_FAILED',
+    message: messageOf(failure),
+    ...(node !== undefined && { node }),
+  };
 }
