@@ -1,12 +1,15 @@
 import type { AnyGraph } from './compiled-graph';
 import { digestOf } from './digest';
+import { laterBy, millisecondsOf } from './duration';
+import type { EngineSnapshot } from './engine-snapshot';
 import type { NodeDefinition } from './node-definition';
-import type { CompletedOutcome } from './outcome';
+import { keptOf, type CompletedOutcome } from './outcome';
 import { GraphRunError, messageOf } from './errors';
 import { bytesOf } from './size-limit';
 import { seenState } from './seen-state';
 import { readsOf, type Channels } from './state-schema';
-import type { Task } from './task';
+import { definitionAt } from './subgraph';
+import { nodePathOf, type Task } from './task';
 
 // It travels with the run.
 const MAX_BYTES = 200_000;
@@ -45,7 +48,7 @@ export function cachedAt(cache: OutcomeCache, key: string, at: string): Complete
 }
 
 /** The cache with one outcome more; the oldest go where there are too many. */
-export function remember(cache: OutcomeCache, key: string, entry: CachedOutcome): OutcomeCache {
+function remember(cache: OutcomeCache, key: string, entry: CachedOutcome): OutcomeCache {
   const entries = [...Object.entries(cache).filter(([one]) => one !== key), [key, entry] as const];
   const sizes = entries.map((one) => bytesOf(one));
   let bytes = sizes.reduce((sum, size) => sum + size, 0);
@@ -55,4 +58,17 @@ export function remember(cache: OutcomeCache, key: string, entry: CachedOutcome)
     return false;
   });
   return Object.fromEntries(kept);
+}
+
+/** A run that remembers what a finished task wrote, where its node may be cached and nobody was asked. */
+export function withRemembered(
+  graph: AnyGraph,
+  state: EngineSnapshot,
+  { task, outcome, at }: { readonly task: Task; readonly outcome: CompletedOutcome; readonly at: string },
+): EngineSnapshot {
+  if (task.cacheKey === undefined || task.answers.length > 0) return state;
+  const { ttl } = definitionAt(graph, nodePathOf(task.id))?.cache ?? {};
+  const ms = ttl === undefined ? undefined : millisecondsOf(ttl);
+  const entry = { outcome: keptOf(outcome), ...(ms !== undefined && { until: laterBy(at, ms) }) };
+  return { ...state, cache: remember(state.cache ?? {}, task.cacheKey, entry) };
 }

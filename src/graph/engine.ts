@@ -1,4 +1,5 @@
-import { remember } from './cache';
+import { beginRun } from './begin-run';
+import { withRemembered } from './cache';
 import { standing, recordedAround, type ChildReport } from './child-report';
 import {
   childDispatch,
@@ -10,41 +11,31 @@ import {
   type ChildDispatch,
   type SubgraphEnd,
 } from './child-tasks';
-import { breakpointsOf, checkBreakpoints, checkRecursionLimit } from './check-graph';
 import type { AnyGraph } from './compiled-graph';
 import type { Decision, DecisionRecord, Verdict } from './decision';
+import { dispatchesIn, type Dispatch } from './dispatch';
 import { afterDropping } from './dropped-tasks';
 import { editState, type StateEdit } from './edit-state';
 import type { Watch } from './engine-news';
 import type { EngineSnapshot, StartOptions } from './engine-snapshot';
-import { AbeyanceError, GraphRunError } from './errors';
 import { handled, handlerOf } from './error-handler';
-import { judge, openQuestions, ownQuestions } from './judge';
-import { laterBy, millisecondsOf } from './duration';
-import { applyKept, decide, expireKept, expireOpen, noteSentBack, withRecord } from './ledger';
-import { toJson, type Json } from './json';
-import type { GraphNode, NodeFailure, WorkingNode } from './node-definition';
-import type { CompletedOutcome, Outcome } from './outcome';
-import { PassedOn, type PassedDecision } from './passed-on';
-import { planStart } from './plan';
-import type { AskedQuestion, Question } from './question';
-import { leafAt, leavesOf, scopeOf, someLeaf, withLeaves, withTask, type Scope } from './scope';
-import { readsOf, shownOf, type Channels } from './state-schema';
-import { definitionAt, graphAround, graphWithin, outcomeOfSubgraph } from './subgraph';
+import { AbeyanceError, GraphRunError } from './errors';
 import { frameOf, type Frame } from './frame';
+import { toJson } from './json';
+import { judge, openQuestions, ownQuestions } from './judge';
+import { applyKept, decide, expireKept, expireOpen, noteSentBack, withRecord } from './ledger';
+import { lostNode } from './lost-node';
+import type { GraphNode, NodeFailure } from './node-definition';
+import { keptOf, type CompletedOutcome, type Outcome } from './outcome';
+import { PassedOn, type PassedDecision } from './passed-on';
+import { paused, sentBack } from './pause-task';
+import { planStart } from './plan';
+import type { Question } from './question';
+import { leafAt, leavesOf, scopeOf, someLeaf, withLeaves, withTask } from './scope';
+import { shownOf, type Channels } from './state-schema';
+import { definitionAt, graphAround, outcomeOfSubgraph } from './subgraph';
 import { enter, progress, refuseConflictsOf, written } from './superstep';
 import { isAtWork, nodePathOf, type Task } from './task';
-import { applyWrites, initialChannels, readEncodedUpdate, refuseHidden } from './write-state';
-
-/** A task to run now, with what it sees. */
-export interface Dispatch {
-  /** The graph its node belongs to: the run's own, or a subgraph. */
-  readonly graph: AnyGraph;
-  readonly task: Task;
-  readonly definition: WorkingNode;
-  /** Encoded: the keys the node reads, or the input of its Send. */
-  readonly state: Json;
-}
 
 /** Where a run stands. `waiting`: nothing can go on before somebody answers. */
 export type EngineStatus = 'running' | 'waiting' | 'done';
@@ -70,30 +61,8 @@ export class GraphEngine {
    * @throws {StateError} when the input does not fit the state. @throws {GraphRunError} when a router at START fails.
    */
   static start(graph: AnyGraph, input: unknown, options: StartOptions = {}, watch?: Watch): GraphEngine {
-    const step = (options.step ?? -1) + 1;
-    const limit = options.recursionLimit ?? graph.recursionLimit;
-    checkRecursionLimit(limit);
-    const breakpoints = breakpointsIn(graph, options);
-    refuseHidden(graph.schema, input);
-    const update = readEncodedUpdate(graph.schema, input ?? {}, 'input');
-    const base = { ...initialChannels(graph.schema), ...options.values };
-    const channels = applyWrites(graph.schema, base, [{ node: 'input', task: `${step}.input`, index: 0, update }]);
-    const begun: EngineSnapshot = {
-      version: 1,
-      graph: graph.name,
-      fingerprint: graph.fingerprint,
-      limit,
-      step,
-      taken: 0,
-      channels,
-      tasks: [],
-      pending: { joins: {}, deferred: [] },
-      ledger: [],
-      ...(breakpoints && { breakpoints }),
-      ...(options.externalStorage && { externalStorage: true }),
-      ...(options.inline && { inline: true }),
-      ...(options.parent && { parent: options.parent }),
-    };
+    const begun = beginRun(graph, input, options);
+    const { step, channels } = begun;
     const engine = new GraphEngine(graph, begun, watch);
     watch?.({ kind: 'begun', step, values: channels }, options.at ?? '');
     engine.state = enter(engine.frame(options.at ?? ''), engine.state, planStart(graph, channels), channels);
@@ -233,21 +202,18 @@ export class GraphEngine {
     const task = this.running(taskId);
     switch (outcome.kind) {
       case 'completed':
-        this.remember(task, outcome, at);
-        return this.complete(task, outcome, at);
+        this.state = withRemembered(this.graph, this.state, { task, outcome, at });
+        return this.finish(task, keptOf(outcome), at);
       case 'interrupted': {
-        const open = asOpen(task, outcome.questions, at);
-        const paused: Task = { ...task, phase: 'waiting', open, once: outcome.once };
-        this.replace(paused);
-        this.watch?.({ kind: 'paused', task: paused }, at);
+        const waiting = paused(task, outcome, at);
+        this.replace(waiting);
+        this.watch?.({ kind: 'paused', task: waiting }, at);
         return this.judgeKept(at);
       }
       case 'rejected': {
-        const answers = task.answers.filter(({ id }) => id !== outcome.question);
-        const again = reopened(task, outcome.question, outcome.reason);
-        const paused: Task = { ...task, phase: 'waiting', answers, open: [again], once: outcome.once };
-        this.replace(paused);
-        this.watch?.({ kind: 'sent-back', task: paused, reason: outcome.reason }, at);
+        const waiting = sentBack(task, outcome);
+        this.replace(waiting);
+        this.watch?.({ kind: 'sent-back', task: waiting, reason: outcome.reason }, at);
         this.state = noteSentBack(this.state, outcome.question, outcome.reason);
         return this.judgeKept(at);
       }
@@ -330,7 +296,7 @@ export class GraphEngine {
     }
     // If the handler fails, the run has failed, and asks anew if it is retried.
     this.reset(failed);
-    this.complete(handler.task, handled(handler, failure), at);
+    this.finish(handler.task, keptOf(handled(handler, failure)), at);
     return true;
   }
 
@@ -396,10 +362,6 @@ export class GraphEngine {
   }
 
   // The task is done before the run moves on: where that fails, what it wrote is kept.
-  private complete(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
-    this.finish(task, { kind, updates, goto, ...(toParent && { toParent }) }, at);
-  }
-
   private finish(task: Task, outcome: CompletedOutcome, at: string): void {
     const { inner, child: _, ...own } = task;
     const done: Task = { ...own, phase: 'done', open: [], once: {}, outcome };
@@ -419,15 +381,6 @@ export class GraphEngine {
   // A failed task asks anew if the run is retried, perhaps on another state.
   private reset({ cacheKey: _, ...task }: Task): void {
     this.replace({ ...startedAnew(task), phase: 'ready', answers: [], answered: [] });
-  }
-
-  private remember(task: Task, { kind, updates, goto, toParent }: CompletedOutcome, at: string): void {
-    if (task.cacheKey === undefined || task.answers.length > 0) return;
-    const { ttl } = definitionAt(this.graph, nodePathOf(task.id))?.cache ?? {};
-    const ms = ttl === undefined ? undefined : millisecondsOf(ttl);
-    const outcome = { kind, updates, goto, ...(toParent && { toParent }) };
-    const entry = { outcome, ...(ms !== undefined && { until: laterBy(at, ms) }) };
-    this.state = { ...this.state, cache: remember(this.state.cache ?? {}, task.cacheKey, entry) };
   }
 
   private advance(at: string): void {
@@ -468,55 +421,4 @@ export interface Concluded {
 // A subgraph that ran elsewhere has ended with the run around it: the next one is another.
 function startedAnew({ child, ...task }: Task): Task {
   return child ? { ...task, phase: task.phase === 'done' ? 'done' : 'ready', open: [] } : task;
-}
-
-function breakpointsIn(graph: AnyGraph, options: StartOptions): EngineSnapshot['breakpoints'] {
-  const before = breakpointsOf(options.interruptBefore);
-  const after = breakpointsOf(options.interruptAfter);
-  if (before.length === 0 && after.length === 0) return undefined;
-  checkBreakpoints(graph.shape, before, after);
-  return { before, after };
-}
-
-function dispatchesIn(graph: AnyGraph, scope: Scope, taken: ReadonlySet<string>): readonly Dispatch[] {
-  return scope.tasks.flatMap((task): readonly Dispatch[] => {
-    if (task.inner) return dispatchesIn(graphWithin(graph, task), task.inner, taken);
-    if (!taken.has(task.id)) return [];
-    const definition = graph.shape.nodes.get(task.node) as WorkingNode;
-    return [
-      {
-        graph,
-        task,
-        definition,
-        state: task.input !== undefined ? task.input : readsOf(scope.channels, definition.reads),
-      },
-    ];
-  });
-}
-
-function lostNode(graph: AnyGraph, { tasks }: Scope): string | undefined {
-  for (const task of tasks) {
-    if (!graph.shape.nodes.has(task.node)) return task.node;
-    if (!task.inner) continue;
-    const definition = graph.shape.nodes.get(task.node);
-    const lost = definition?.kind === 'graph' ? lostNode(definition.graph, task.inner) : task.node;
-    if (lost !== undefined) return lost;
-  }
-  return undefined;
-}
-
-function asOpen(task: Task, asked: readonly AskedQuestion[], at: string): readonly Question[] {
-  return asked.map((question) => ({
-    ...question,
-    node: nodePathOf(task.id),
-    task: task.id,
-    askedAt: at,
-    ...(question.deadline !== undefined && { expiresAt: laterBy(at, question.deadline) }),
-  }));
-}
-
-function reopened(task: Task, id: string, reason: string): Question {
-  const question = task.answered.find((one) => one.id === id);
-  if (!question) throw new RangeError(`task ${task.id} sent back an answer to ${id}, which was not asked`);
-  return { ...question, rejected: reason };
 }

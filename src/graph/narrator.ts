@@ -1,5 +1,6 @@
 import type { Verdict } from './decision';
-import type { Dispatch, GraphEngine } from './engine';
+import type { Dispatch } from './dispatch';
+import type { GraphEngine } from './engine';
 import type { EngineNews, Watch } from './engine-news';
 import type { Json } from './json';
 import { toolCallOf } from './node-call';

@@ -1,4 +1,4 @@
-import type { Dispatch } from './engine';
+import type { Dispatch } from './dispatch';
 import type { Json, JsonObject } from './json';
 import type { ToolCall } from './messages';
 import type { Answer } from './question';

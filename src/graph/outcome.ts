@@ -34,3 +34,8 @@ export interface RejectedOutcome {
 
 /** A task that wrote nothing and goes where the edges lead. */
 export const NOTHING_WRITTEN: CompletedOutcome = { kind: 'completed', updates: [], goto: [] };
+
+/** What a task keeps of its outcome: the record of its call stays in the history. */
+export function keptOf({ kind, updates, goto, toParent }: CompletedOutcome): CompletedOutcome {
+  return { kind, updates, goto, ...(toParent && { toParent }) };
+}

@@ -4,7 +4,8 @@ import { Checkpoints, forkOf, retryOf, stateAt, tryEdit } from '../graph/checkpo
 import type { AnyGraph } from '../graph/compiled-graph';
 import { encodeAnswer, readDecision, type DecisionRecord, type DecisionRequest } from '../graph/decision';
 import type { StateEdit } from '../graph/edit-state';
-import { GraphEngine, type Dispatch } from '../graph/engine';
+import type { Dispatch } from '../graph/dispatch';
+import { GraphEngine } from '../graph/engine';
 import type { Watch } from '../graph/engine-news';
 import type { EngineSnapshot, StartOptions } from '../graph/engine-snapshot';
 import { AbeyanceError, DecisionRefusedError, GraphRunError, ThreadError, messageOf } from '../graph/errors';

@@ -5,7 +5,7 @@ import { limitExchanges } from '../activities/limit-exchanges';
 import { ModelError } from '../activities/model-error';
 import type { CheckedDependencies } from '../activities/check-dependencies';
 import { unknownToolOutcome } from '../graph/tool-messages';
-import type { Dispatch } from '../graph/engine';
+import type { Dispatch } from '../graph/dispatch';
 import { AbeyanceError, GraphRunError, messageOf, type ErrorCode } from '../graph/errors';
 import type { Exchange } from '../graph/exchange';
 import type { NodeBody } from '../graph/implement';

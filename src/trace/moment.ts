@@ -56,3 +56,13 @@ export function spanOf({ start, now }: Clock, from: Moment, to?: Moment): Span {
     durationMs: rounded((to ?? now).ms - from.ms),
   };
 }
+
+/** The later of two moments. */
+export function laterMoment(one: Moment, other: Moment): Moment {
+  return one.ms < other.ms ? other : one;
+}
+
+/** A moment by the workflow's clock, which has milliseconds; ISO 8601. */
+export function isoOf({ ms }: Moment): string {
+  return new Date(Math.floor(ms)).toISOString();
+}

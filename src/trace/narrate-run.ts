@@ -5,10 +5,11 @@ import type { Narrator } from '../graph/narrator';
 import { activitiesOf, closesActivity, type ActivityEvents } from './activity-events';
 import { childTasksOf, type ChildTask } from './child-events';
 import { decisionsOf, type DecisionArrived } from './decisions-of';
-import { Folding, startEngine } from './fold-run';
+import { Folding } from './folding';
 import { eventIdOf, eventsOf, type HistoryEvent } from './history-event';
 import { LocalActivities } from './local-activities';
 import { endOfRun } from './run-end';
+import { startEngine } from './start-engine';
 import { textOf } from './untrusted';
 import { workflowTasksOf, type WorkflowTask } from './workflow-tasks-of';
 

@@ -1,4 +1,4 @@
-import type { Dispatch } from '../graph/engine';
+import type { Dispatch } from '../graph/dispatch';
 import type { Narrator } from '../graph/narrator';
 import { toolCallOf } from '../graph/node-call';
 import { textOf } from './untrusted';

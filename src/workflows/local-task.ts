@@ -1,5 +1,5 @@
 import { ApplicationFailure, proxyLocalActivities, type LocalActivityOptions } from '@temporalio/workflow';
-import type { Dispatch } from '../graph/engine';
+import type { Dispatch } from '../graph/dispatch';
 import type { NodeActivityOptions, NodeDefinition } from '../graph/node-definition';
 import type { Json } from '../graph/json';
 import type { NodeCall } from '../graph/node-call';

@@ -1,6 +1,6 @@
 import { proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 import { nodeActivityName, toolActivityName } from '../graph/activity-name';
-import type { Dispatch } from '../graph/engine';
+import type { Dispatch } from '../graph/dispatch';
 import type { NodeActivityOptions } from '../graph/node-definition';
 import type { WorkflowNode } from '../graph/node-definition';
 import { inputOf, nodeCallOf, toolCallOf, type NodeCall } from '../graph/node-call';

@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { Dispatch } from '../graph/engine';
+import type { Dispatch } from '../graph/dispatch';
 import { bytesOf, MAX_LOCAL_BYTES, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
 import { runsLocally, type GivenOut } from './local-task';
 

@@ -1,7 +1,8 @@
 import { ApplicationFailure, isCancellation, workflowInfo, type TemporalFailure } from '@temporalio/workflow';
 import type { ChildReport } from '../graph/child-report';
 import type { ChildDispatch, SubgraphEnd } from '../graph/child-tasks';
-import type { Dispatch, GraphEngine } from '../graph/engine';
+import type { Dispatch } from '../graph/dispatch';
+import type { GraphEngine } from '../graph/engine';
 import type { Outcome } from '../graph/outcome';
 import { nodePathOf } from '../graph/task';
 import { ChildRuns, toChildFailure } from './child-runs';

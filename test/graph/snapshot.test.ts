@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import { Command, interrupt, once, Send, START } from 'abeyance';
-import { GraphEngine, type Dispatch } from '../../src/graph/engine';
+import type { Dispatch } from '../../src/graph/dispatch';
+import { GraphEngine } from '../../src/graph/engine';
 import type { EngineSnapshot } from '../../src/graph/engine-snapshot';
 import { NodeRun, provideNodeRunStorage } from '../../src/graph/node-run';
 import type { Outcome } from '../../src/graph/outcome';

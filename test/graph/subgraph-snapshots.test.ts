@@ -1,6 +1,7 @@
 import { implement, inWorkflow, interrupt, Send, START, StateGraph } from 'abeyance';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { GraphEngine, type Dispatch } from '../../src/graph/engine';
+import type { Dispatch } from '../../src/graph/dispatch';
+import { GraphEngine } from '../../src/graph/engine';
 import { NodeRun, provideNodeRunStorage } from '../../src/graph/node-run';
 import type { Outcome } from '../../src/graph/outcome';
 import { runBody } from '../../src/graph/run-body';
