@@ -22,8 +22,8 @@ const RECORDED_WITHIN = '50ms';
  * Serves graphs from an ordinary Temporal worker: adds their nodes, models and tools as activities.
  *
  * Your own workflows and activities stay as they are. What can be known beforehand is checked at once, and at
- * `Worker.create`: every node, model and tool has an implementation, every graph that is not just a node of another is
- * exported under its own name, no activity is there twice. A namespace without our search attributes is only warned about.
+ * `Worker.create`: every node, model and tool has an implementation, every graph that is a workflow of its own is
+ * exported under its name, no activity is there twice. A namespace without our search attributes is only warned about.
  *
  * @throws {GraphDefinitionError} `MISSING_IMPLEMENTATION`, `DUPLICATE_REGISTRATION`; from `Worker.create` also
  *   `GRAPH_NAME_MISMATCH`.
@@ -83,9 +83,11 @@ export class AbeyancePlugin implements WorkerPlugin, BundlerPlugin {
   }
 }
 
-// A graph that runs within another need not be a workflow of its own.
+// A graph that runs within another need not be a workflow of its own, unless it runs there as a child workflow.
 function startable({ graphs }: CheckedDependencies): readonly string[] {
   const nodes = [...graphs.values()].flatMap(({ shape }) => [...shape.nodes.values()]);
-  const within = new Set(nodes.flatMap((node) => (node.kind === 'graph' ? [node.graph.name] : [])));
-  return [...graphs.keys()].filter((name) => !within.has(name));
+  const subgraphs = nodes.filter((node) => node.kind === 'graph');
+  const within = new Set(subgraphs.map(({ graph }) => graph.name));
+  const children = new Set(subgraphs.flatMap(({ run, graph }) => (run === 'child' ? [graph.name] : [])));
+  return [...graphs.keys()].filter((name) => children.has(name) || !within.has(name));
 }

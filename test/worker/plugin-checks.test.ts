@@ -3,14 +3,15 @@ import {
   END,
   GraphDefinitionError,
   implement,
+  MessagesValue,
   modelNode,
   START,
   StateGraph,
   StateSchema,
+  subgraph,
   tool,
   toolNode,
 } from 'abeyance';
-import { MessagesValue } from 'abeyance';
 import { implementTool } from 'abeyance/activity';
 import { scriptedModel } from 'abeyance/testing';
 import { AbeyancePlugin } from 'abeyance/worker';
@@ -107,15 +108,21 @@ describe('Worker.create', () => {
     });
   });
 
-  it('wants no workflow for a graph that is only a node of another', async () => {
+  it.each([
+    { what: 'wants no workflow for a graph that is only a node of another', run: 'inline', missing: 'outer' },
+    { what: 'wants one for a subgraph that runs as a child workflow', run: 'child', missing: 'inner' },
+  ] as const)('$what', async ({ run, missing }) => {
     const State = new StateSchema({ n: z.number().optional() });
-    const inner = new StateGraph(State).addNode('act').addEdge(START, 'act').compile({ name: 'only_a_node' });
-    const outer = new StateGraph(State).addNode('inside', inner).addEdge(START, 'inside').compile({ name: 'outer' });
+    const inner = new StateGraph(State).addNode('act').addEdge(START, 'act').compile({ name: 'inner' });
+    const outer = new StateGraph(State)
+      .addNode('inside', subgraph(inner, { run }))
+      .addEdge(START, 'inside')
+      .compile({ name: 'outer' });
     const plugin = new AbeyancePlugin({ nodes: [implement(inner, { act: async () => ({}) })], graphs: [outer] });
     const creating = create({ workflowBundle: { codePath: testServer().bundle }, plugins: [plugin] });
     await expect(creating).rejects.toMatchObject({
       code: 'GRAPH_NAME_MISMATCH',
-      message: expect.stringContaining('export const outer = graphWorkflow'),
+      message: expect.stringContaining(`export const ${missing} = graphWorkflow`),
     });
   });
 
