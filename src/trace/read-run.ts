@@ -7,7 +7,7 @@ import { activityItemOf, answersOf } from './activity-item';
 import { otherEntriesOf, type OtherEntries } from './other-entries';
 import { checkpointAt } from './checkpoint-at';
 import { beganChild, closesChild, reportIn } from './child-events';
-import { DecisionEntry } from './decision-entry';
+import { DecisionEntry, type Entry } from './decision-entry';
 import { decides, decisionsReported, messageIn, verdictOf } from './decisions-of';
 import { foldRun, type Fold } from './fold-run';
 import { visitItemOf } from './folded-item';
@@ -91,7 +91,7 @@ export class RunReader {
     const other = this.others.entries.get(event.id);
     if (closesChild(event)) this.childEnded(event);
     else if (event.kind === 'startChildWorkflowExecutionInitiated') this.running.add(event.id);
-    if (other) this.work(event.at, event).add(other);
+    if (other) this.happened(event, other);
     else if (event.kind === 'timerFired') this.desk.fired(event);
     else if (event.kind === 'activityTaskScheduled') this.scheduled(event);
     else if (closesActivity(event)) this.closed(event);
@@ -142,6 +142,12 @@ export class RunReader {
     const outcome = outcomeOf(result);
     if (outcome.kind === 'rejected') this.desk.sendBack(outcome.question, outcome.reason, event.at);
     if (outcome.kind === 'interrupted') this.ask(objectOf(jsonOf(result)).questions, event.at);
+  }
+
+  private happened(event: HistoryEvent, entry: Entry): void {
+    const stop = this.work(event.at, event);
+    this.addVisits();
+    stop.add(entry);
   }
 
   private childEnded(event: HistoryEvent): void {

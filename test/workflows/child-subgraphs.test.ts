@@ -388,6 +388,7 @@ describe('a subgraph as a child workflow', () => {
     await server.client.workflow.result(threadId);
     const trace = await traced(threadId, case_file);
     const items = trace.runs.flatMap(({ stops }) => stops).flatMap(({ items: all }) => all);
+    expect(items.map(({ kind }) => kind)).toEqual(['node', 'child', 'wait', 'node']);
     expect(items.filter(({ kind }) => kind === 'child')).toMatchObject([
       { type: 'inquiry', workflowId: childId, status: 'completed' },
     ]);
