@@ -306,7 +306,11 @@ export class MemoryThread implements GraphThread {
   }
 
   private stop(): Stop | undefined {
-    if (this.failure) return { kind: 'failed', code: this.failure.code, message: this.failure.message };
+    if (this.failure) {
+      const { code, message } = this.failure;
+      const node = 'node' in this.failure ? this.failure.node : undefined;
+      return { kind: 'failed', code, message, ...(node !== undefined && { node }) };
+    }
     if (!this.engine || this.engine.status === 'running') return undefined;
     return { kind: this.engine.status === 'done' ? 'done' : 'paused', view: viewOf(this.engine) };
   }

@@ -6,6 +6,7 @@ import { decisions } from './cases/decisions';
 import { errors } from './cases/errors';
 import { features } from './cases/features';
 import { fidelity } from './cases/fidelity';
+import { local } from './cases/local';
 import { messages } from './cases/messages';
 import { once } from './cases/once';
 import { outside } from './cases/outside';
@@ -13,6 +14,7 @@ import { parallel } from './cases/parallel';
 import { questions } from './cases/questions';
 import { routing } from './cases/routing';
 import { state } from './cases/state';
+import { streams } from './cases/streams';
 import { subgraphs } from './cases/subgraphs';
 import { supersteps } from './cases/supersteps';
 import { threads } from './cases/threads';
@@ -34,6 +36,7 @@ export const catalogue: readonly ConformanceCase[] = [
   ...answers,
   ...decisions,
   ...once,
+  ...local,
   ...approvals,
   ...tools,
   ...errors,
@@ -43,6 +46,7 @@ export const catalogue: readonly ConformanceCase[] = [
   ...features,
   ...outside,
   ...rulings,
+  ...streams,
 ];
 
 /** Every scene that a case is played on. */

@@ -25,7 +25,9 @@ type Part =
   | 'retries'
   | 'approvals'
   | 'deadlines'
-  | 'agents';
+  | 'agents'
+  | 'local nodes'
+  | 'streaming';
 
 /** One rule, shown on one small graph by what it must come to. */
 export interface ConformanceCase {

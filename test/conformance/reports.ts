@@ -3,9 +3,7 @@ export type Covered =
   /** By cases of that id, on both drivers. */
   | { readonly by: 'cases' }
   /** By tests named by the id in that file, or in `reports.test.ts`: it takes more than the words both drivers share. */
-  | { readonly by: 'tests'; readonly file?: string }
-  /** Not yet: it is about a part that is not there. */
-  | { readonly by: 'nothing'; readonly lacks: string };
+  | { readonly by: 'tests'; readonly file?: string };
 
 /** A fault that users of LangGraph (L) or Temporal (T) reported, restated; an issue's number is one place it was seen. */
 export interface Report {
@@ -18,7 +16,6 @@ export interface Report {
 const CASES: Covered = { by: 'cases' };
 const TESTS: Covered = { by: 'tests' };
 const testsIn = (file: string): Covered => ({ by: 'tests', file });
-const lacks = (part: string): Covered => ({ by: 'nothing', lacks: part });
 
 /** Every report that is about something we do. */
 export const reports: readonly Report[] = [
@@ -31,7 +28,7 @@ export const reports: readonly Report[] = [
   row('L13', 'langgraph#2870', 'an answer for a subgraph’s gate passes the next gate too', CASES),
   row('L14', 'langgraph#4796', 'after a pause a subgraph starts over', CASES),
   row('L15', 'langgraph#7780', 'all before a question in a loop runs again with each answer', CASES),
-  row('L18', 'langgraphjs#1273', 'after a pause the streamed values hold only the question', lacks('streaming')),
+  row('L18', 'langgraphjs#1273', 'after a pause the streamed values hold only the question', CASES),
   row('L20', 'langchainjs#11125', 'rejecting one call drops the approved ones', CASES),
   row('L22', 'langchain#38838', 'a typo in the approval config removes the gate', TESTS),
   row('L23', 'langchain#33787', 'after an edit the model sends its original call again', CASES),
