@@ -84,8 +84,7 @@ export class ReportToParent {
     const { questions, tasks } = viewOf(this.engine);
     const { task, visit } = this.parent;
     const records = unrecorded.map((index) => withoutLargeAnswer(this.engine.decisions[index] as DecisionRecord));
-    const status = this.engine.status === 'waiting' ? 'waiting' : 'running';
-    const report: ChildReport = { task, visit, status, questions, tasks, records, verdicts };
+    const report: ChildReport = { task, visit, status: this.status, questions, tasks, records, verdicts };
     return bytesOf(report) <= MAX_PAYLOAD_BYTES ? report : { ...report, questions: questions.map(withoutContent) };
   }
 
@@ -97,10 +96,14 @@ export class ReportToParent {
 
   // An end is told by the end itself.
   private standing(): string {
-    const { status } = this.engine;
-    if (status === 'done') return this.told;
+    if (this.engine.status === 'done') return this.told;
     const asked = this.engine.questions().map(({ id, digest, rejected }) => `${id} ${digest} ${rejected ?? ''}`);
-    return [status, ...asked].join('\n');
+    return [this.status, ...asked].join('\n');
+  }
+
+  // A run that has failed between two steps waits for nobody: it asks nothing.
+  private get status(): ChildReport['status'] {
+    return this.engine.status === 'waiting' && this.engine.questions().length > 0 ? 'waiting' : 'running';
   }
 }
 

@@ -138,6 +138,24 @@ export const cautious = new StateGraph(Outer)
   .addEdge(START, 'work')
   .compile({ name: 'cautious' });
 
+/** Does not know where to go. */
+export const lost = new StateGraph(Inner)
+  .addNode(
+    'look',
+    inWorkflow(() => ({ log: 'look' })),
+  )
+  .addEdge(START, 'look')
+  .addConditionalEdges('look', (): typeof END => {
+    throw new Error('left or right?');
+  })
+  .compile({ name: 'lost' });
+
+/** A lost graph as a child workflow, with a handler. */
+export const guided = new StateGraph(Outer)
+  .addNode('walk', subgraph(lost, { run: 'child', onError: ({ code }: any) => ({ log: code }) } as never))
+  .addEdge(START, 'walk')
+  .compile({ name: 'guided' });
+
 /** An inquiry beside a node that fails when its latch opens. */
 export const doomed = new StateGraph(Outer)
   .addNode('review', subgraph(inquiry, { run: 'child' }))

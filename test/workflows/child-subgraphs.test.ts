@@ -11,6 +11,7 @@ import {
   debate,
   doomed,
   expedition,
+  guided,
   hearing,
   inquiry,
   reckless,
@@ -311,6 +312,11 @@ describe('a subgraph as a child workflow', () => {
     await expect(server.graphs.invoke(reckless, {}, { threadId })).rejects.toThrow(
       'Subgraph "work" failed at "work/act": Node "act" failed: out of order',
     );
+  });
+
+  it('fails its node where its router fails, which the onError of that node sees', async () => {
+    const threadId = server.threadId('guided');
+    expect((await server.graphs.invoke(guided, {}, { threadId })).log).toEqual(['ROUTER_FAILED']);
   });
 
   it('is withdrawn where the state is updated as its node', async () => {
