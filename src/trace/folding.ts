@@ -177,13 +177,13 @@ export class Folding {
       this.fold.verdicts.set(event.id, { kind: 'refused', code: 'THREAD_FINISHED', message, open: [] });
       return;
     }
+    const due = this.engine.nextExpiry();
+    if (decision.via === 'update' && due !== undefined && due <= isoOf(at)) this.engine.expire(isoOf(at));
     const token = this.engine.passOn(decision, isoOf(at));
     if (token !== undefined) {
       this.passed.set(token, event.id);
       return;
     }
-    const due = this.engine.nextExpiry();
-    if (decision.via === 'update' && due !== undefined && due <= isoOf(at)) this.engine.expire(isoOf(at));
     const before = this.engine.decisions.length;
     const verdict = this.engine.decide(decision, isoOf(at));
     this.listeners.narrator?.decided(verdict);

@@ -31,7 +31,13 @@ export class DecisionDesk implements Desk {
   /** The verdict, or the promise of a child's. */
   judge(decision: Decision): Verdict | Promise<Verdict> {
     const { engine, children, onMove } = this.run;
-    const elsewhere = children.passOn(engine, decision, now());
+    // An update is judged when it comes. A signal may have waited in the history, so the timer's word is awaited. First of
+    // all, for what expires here may leave a bare decision to a child's question, which is not to be answered here.
+    if (decision.via === 'update' && isPast(engine.nextExpiry())) {
+      engine.expire(now());
+      onMove();
+    }
+    const elsewhere = orRefused(() => children.passOn(engine, decision, now()));
     if (!elsewhere) return this.judgeHere(decision);
     onMove();
     return elsewhere;
@@ -55,13 +61,10 @@ export class DecisionDesk implements Desk {
 
   private judgeHere(decision: Decision): Verdict {
     const { engine, report, isPassedOn, isRollingOver, onMove } = this.run;
-    // An update is judged when it comes. A signal may have waited in the history, so the timer's word is awaited.
-    if (decision.via === 'update' && isPast(engine.nextExpiry())) {
-      engine.expire(now());
-      onMove();
-    }
-    const isGone = isPassedOn(decision) && engine.foresee(decision).kind === 'kept';
-    const verdict = isGone ? NO_LONGER_OPEN : judged(engine, decision);
+    const verdict = orRefused(() => {
+      const isGone = isPassedOn(decision) && engine.foresee(decision).kind === 'kept';
+      return isGone ? NO_LONGER_OPEN : engine.decide(decision, now());
+    });
     report?.judged(decision, verdict);
     if (isRollingOver()) report?.tell();
     if (verdict.kind === 'accepted') onMove();
@@ -99,9 +102,9 @@ const NO_LONGER_OPEN: Verdict = {
 };
 
 // A decision comes from outside: whatever it makes the engine throw is its own refusal, never the run's end.
-function judged(engine: GraphEngine, decision: Decision): Verdict {
+function orRefused<T>(judge: () => T): T | Verdict {
   try {
-    return engine.decide(decision, now());
+    return judge();
   } catch (error) {
     const message = `The decision cannot be judged: ${messageOf(error)}. Nothing changed.`;
     return { kind: 'refused', code: 'DECISION_MALFORMED', message, open: [] };
