@@ -197,7 +197,7 @@ export class GraphRun {
       await this.makeRoom(engine);
       // Once it is time to roll over, nothing is begun elsewhere, so that a run whose tasks overlap comes to rest as well.
       // With a child workflow out it cannot, and had better go on.
-      work.begin(engine, rollOver.isDue && !work.children.areOut);
+      work.begin(engine, this.isComingToRest);
       work.children.attend(engine);
       if (engine.status === 'done') return;
       expiry.watch(engine.nextExpiry(), now());
@@ -227,7 +227,11 @@ export class GraphRun {
 
   // Local activities end in the workflow task they began in. Where that one has no room left, only a timer brings the next.
   private get isStuck(): boolean {
-    return this.work.isStuck && !this.rollOver.isDue && this.inbox.isEmpty;
+    return this.work.isStuck && !this.isComingToRest && this.inbox.isEmpty;
+  }
+
+  private get isComingToRest(): boolean {
+    return this.rollOver.isDue && !this.work.children.areOut;
   }
 
   private get keyedBy(): string {

@@ -19,6 +19,8 @@ export class TaskAllowance {
   private bytes = 0;
   /** Held for local activities: what they put on record falls to the workflow task in which they end. */
   private held = 0;
+  /** What local activities that ended in this workflow task put on record. */
+  private ended = 0;
   private task = -1;
 
   constructor(private readonly externalStorage = false) {}
@@ -31,6 +33,11 @@ export class TaskAllowance {
   /** Local activities run, or have ended and not been seen to yet. */
   get hasLocal(): boolean {
     return this.held > 0;
+  }
+
+  /** What has ended here fills this workflow task, and the next has room, which no end of another task need bring soon. */
+  get isFullOfLocal(): boolean {
+    return this.ended > 0 && this.held === 0 && this.running < this.mostRunning();
   }
 
   /** Takes a dispatch on, or says that it must wait for a later workflow task. The first of a task always fits. */
@@ -54,6 +61,7 @@ export class TaskAllowance {
     if (historyLength === this.task) return;
     this.task = historyLength;
     this.bytes = 0;
+    this.ended = 0;
   }
 
   // In a run that is long already and could not roll over, results of the largest size must find room.
@@ -72,7 +80,9 @@ export class TaskAllowance {
   releaseLocal({ state, task }: Dispatch, outcome: unknown): void {
     this.begin();
     this.held -= MAX_LOCAL_BYTES;
-    this.bytes += bytesOf([state, task.answers, task.once, outcome]);
+    const bytes = bytesOf([state, task.answers, task.once, outcome]);
+    this.bytes += bytes;
+    this.ended += bytes;
     this.running -= 1;
   }
 }

@@ -66,9 +66,9 @@ export class WorkGivenOut {
     return this.allowance.inFlight === 0;
   }
 
-  /** Something waits for room, and nothing is out whose end would bring the next workflow task. */
+  /** Something waits for room, and nothing is out whose end would soon bring the next workflow task. */
   get isStuck(): boolean {
-    return this.backlog.length > 0 && this.isHome;
+    return this.backlog.length > 0 && (this.isHome || this.allowance.isFullOfLocal);
   }
 
   /**

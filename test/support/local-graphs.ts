@@ -96,6 +96,20 @@ export const local_crowd = new StateGraph(new StateSchema({ lines, tasks: z.numb
   .addEdge('count', END)
   .compile({ name: 'local_crowd' });
 
+/** The same beside an activity that takes its time. */
+export const local_beside = new StateGraph(new StateSchema({ lines, tasks: z.number() }))
+  .addNode('carry', { run: 'local' })
+  .addNode('wait')
+  .addConditionalEdges(
+    START,
+    ({ tasks }) => [
+      'wait',
+      ...Array.from({ length: tasks }, (_, n) => new Send('carry', { n, text: 'x'.repeat(70_000) })),
+    ],
+    ['carry', 'wait'],
+  )
+  .compile({ name: 'local_beside' });
+
 /** Local or not by what it reads. */
 export const local_heavy = new StateGraph(new StateSchema({ text: z.string(), lines }))
   .addNode('act', { run: 'local' })

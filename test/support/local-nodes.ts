@@ -63,6 +63,13 @@ export function localNodes({ attempts, held }: LocalLog): readonly NodeSet[] {
       carry: () => ({ lines: 'carried' }),
       count: () => ({ lines: 'done' }),
     }),
+    implement(graphs.local_beside, {
+      carry: () => ({ lines: 'carried' }),
+      wait: async () => {
+        await held(nodeContext().threadId);
+        return { lines: 'waited' };
+      },
+    }),
     implement(graphs.local_heavy, { act: ({ text }) => ({ lines: text + text }) }),
     implement(graphs.local_left, {
       first: () => pair(60, 'left first'),

@@ -88,6 +88,7 @@ export const local_patient = graphWorkflow(local.local_patient);
 export const local_hang = graphWorkflow(local.local_hang);
 export const local_slow = graphWorkflow(local.local_slow);
 export const local_crowd = graphWorkflow(local.local_crowd);
+export const local_beside = graphWorkflow(local.local_beside);
 export const local_heavy = graphWorkflow(local.local_heavy);
 export const local_left = graphWorkflow(local.local_left);
 export const local_right = graphWorkflow(local.local_right);

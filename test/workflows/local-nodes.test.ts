@@ -188,6 +188,21 @@ describe('what local nodes put on record', () => {
     expect(await traceOfThread(threadId, graphs.local_crowd)).toMatchObject({ notes: [], runs: [{ folded: true }] });
   });
 
+  it('does not wait for an activity beside them to bring the next workflow task', async () => {
+    const threadId = server.threadId('beside');
+    latches.close(threadId);
+    const thread = await server.graphs.start(graphs.local_beside, { tasks: 50 }, { threadId });
+    try {
+      await eventually(async () =>
+        expect(await eventsOf(server.client, threadId, 'markerRecordedEventAttributes')).toHaveLength(50),
+      );
+    } finally {
+      latches.open(threadId);
+    }
+    expect((await thread.untilStopped()).lines).toHaveLength(51);
+    expect(await traceOfThread(threadId, graphs.local_beside)).toMatchObject({ notes: [], runs: [{ folded: true }] });
+  });
+
   it('runs as an activity where it reads too much for a marker', async () => {
     const threadId = server.threadId('heavy');
     const { lines } = await server.graphs.invoke(graphs.local_heavy, { text: 'x'.repeat(200_000) }, { threadId });
