@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { answersById, type Decision, type DecisionRecord, type Verdict } from './decision';
 import { digestOfDecision } from './ledger';
-import type { Question } from './question';
+import { APPROVAL_ACTIONS, type Question } from './question';
 import type { TaskLine } from './run-view';
 import { nodePathOf, type Task } from './task';
 
@@ -33,9 +33,15 @@ const Report = z.looseObject({
       node: z.string(),
       task: z.string(),
       digest: z.string(),
+      value: z.unknown().refine((value) => value !== undefined),
+      allow: z.array(z.enum(APPROVAL_ACTIONS)).optional(),
+      expiresAt: z.string().optional(),
+      rejected: z.string().optional(),
     }),
   ),
-  tasks: z.array(z.looseObject({ id: z.string(), name: z.string() })),
+  tasks: z.array(
+    z.looseObject({ id: z.string(), name: z.string(), status: z.enum(['ready', 'running', 'waiting', 'done']) }),
+  ),
   records: z.array(
     z.looseObject({
       decision: z.looseObject({ type: z.enum(['approve', 'deny', 'edit', 'respond', 'resume', 'expire']) }),

@@ -90,7 +90,7 @@ function withoutHeld(state: EngineSnapshot): EngineSnapshot {
 }
 
 function ran(task: Task, update: JsonObject): Task {
-  const { inner: _, ...own } = task;
+  const { inner: _, child: __, ...own } = task;
   const updates = Object.keys(update).length === 0 ? [] : [update];
   const outcome = { kind: 'completed', updates, goto: [] } as const;
   return { ...own, phase: 'done', open: [], answers: [], once: {}, outcome, edited: true };

@@ -240,7 +240,9 @@ export class GraphEngine {
    * last verdict has come.
    */
   hear(report: ChildReport, at: string): readonly Concluded[] {
-    const task = leavesOf(this.state).find(({ id, visit }) => id === report.task && visit === report.visit);
+    const task = leavesOf(this.state).find(({ id }) => id === report.task);
+    // It is of a run that another one has replaced, and what it knows by a token is no decision of this run.
+    if (task && task.visit !== report.visit) return [];
     if (task && isAtWork(task)) this.replace(standing(task, report));
     for (const record of report.records) {
       this.state = withRecord(this.state, recordedAround(report.task, record));

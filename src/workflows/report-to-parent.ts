@@ -49,7 +49,9 @@ export class ReportToParent {
     if (token === undefined) return;
     this.passedOn.delete(decision);
     this.recorded.add(this.engine.decisions.findLastIndex((record) => record.decision === decision));
-    this.verdicts = [...this.verdicts, { token, verdict }];
+    // What is open is told by its own name around, and once is enough of what it asks.
+    const told = verdict.kind === 'refused' ? { ...verdict, open: [] } : verdict;
+    this.verdicts = [...this.verdicts, { token, verdict: told }];
   }
 
   /** Tells all there is left to tell, and resolves when the run around knows. */

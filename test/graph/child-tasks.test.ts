@@ -1,7 +1,8 @@
 import { inWorkflow, START, subgraph } from 'abeyance';
-import type { ChildReport } from '../../src/graph/child-report';
+import { readReport, type ChildReport } from '../../src/graph/child-report';
 import { readDecision } from '../../src/graph/decision';
 import { GraphEngine } from '../../src/graph/engine';
+import { viewOf } from '../../src/graph/run-view';
 import { buildGraph, Log, type TestGraph } from './support/build-graph';
 import { asked, AT, decide } from './support/waiting-engine';
 
@@ -181,5 +182,25 @@ describe('a subgraph that runs elsewhere', () => {
     ]);
     engine.hear(report('1.left'), AT);
     expect(engine.questions().map(({ id }) => id)).toEqual([GATE]);
+    engine.hear(report('1.left', { visit: 2 }), AT);
+    const token = passOn(engine, { type: 'approve', question: LEFT });
+    // The run before may have known another decision by this token.
+    expect(engine.hear(report('1.left', accepted(token)), AT)).toEqual([]);
+    expect(engine.hear(report('1.left', { visit: 2, ...accepted(token) }), AT)).toHaveLength(1);
+  });
+
+  test('that the state was updated in place of is at work on nothing more', () => {
+    const engine = allAsking();
+    engine.edit({ update: {}, asNode: 'left' }, AT);
+    expect(viewOf(engine).tasks.map(({ id }) => id)).toEqual(['1.gate', '1.left', '1.right', '1.right/1.ask']);
+  });
+
+  test.each([
+    ['what is asked', { value: undefined }],
+    ['what may be decided', { allow: 5 }],
+  ])('is not heard where its report does not tell %s', (_, fields) => {
+    const told = report('1.left');
+    expect(readReport(told)).toEqual(told);
+    expect(readReport(report('1.left', { questions: [question(fields)] }))).toBeUndefined();
   });
 });
