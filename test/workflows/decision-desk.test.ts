@@ -1,7 +1,6 @@
 import { inWorkflow, START, subgraph } from 'abeyance';
 import { readDecision } from '../../src/graph/decision';
 import { GraphEngine } from '../../src/graph/engine';
-import type { Outcome } from '../../src/graph/outcome';
 import { ChildRuns } from '../../src/workflows/child-runs';
 import { DecisionDesk } from '../../src/workflows/decision-desk';
 import { buildGraph, Log } from '../graph/support/build-graph';
