@@ -374,6 +374,8 @@ export class GraphRun {
   private settleChildEnd(engine: GraphEngine, { task, end }: Extract<Arrival, { kind: 'childEnd' }>): void {
     this.children.ended(engine, task, now());
     if (!engine.isRunning(task)) return;
+    // It may have been waiting, and have ended without a word: terminated, say.
+    this.stop = undefined;
     if ('thrown' in end) this.settleChildFailure(engine, task, end.thrown);
     else engine.settleSubgraph(task, end.left, now());
   }

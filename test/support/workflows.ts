@@ -74,6 +74,7 @@ export const shaky = graphWorkflow(children.shaky);
 export const reckless = graphWorkflow(children.reckless);
 export const cautious = graphWorkflow(children.cautious);
 export const doomed = graphWorkflow(children.doomed);
+export const guarded = graphWorkflow(children.guarded);
 export const climb = graphWorkflow(children.climb, { continueAsNewAfter: { events: 25 } });
 export const expedition = graphWorkflow(children.expedition);
 export const walk = graphWorkflow(children.walk);
