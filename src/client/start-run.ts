@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { checkRunOptions } from '../graph/check-graph';
+import { checkThreadId } from '../graph/check-thread-id';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { messageOf, StateError, ThreadError } from '../graph/errors';
 import { inMegabytes } from '../graph/size-limit';
@@ -102,6 +103,7 @@ export class RunStarter {
     workflowIdReusePolicy: WorkflowIdReusePolicy,
     launch: (options: LaunchOptions) => Promise<T>,
   ): Promise<T> {
+    checkThreadId(threadId);
     const options: LaunchOptions = {
       workflowId: threadId,
       taskQueue: this.taskQueue,

@@ -19,7 +19,12 @@ export interface ChildReport {
   readonly verdicts: readonly { readonly token: string; readonly verdict: Verdict }[];
 }
 
-const Told = z.looseObject({ kind: z.enum(['accepted', 'kept', 'refused']) });
+const Accepted = z.looseObject({ kind: z.literal('accepted'), questions: z.array(z.string()) });
+const Told = z.discriminatedUnion('kind', [
+  Accepted,
+  z.looseObject({ kind: z.literal('kept'), until: z.string() }),
+  z.looseObject({ kind: z.literal('refused'), code: z.string(), message: z.string(), open: z.array(z.unknown()) }),
+]);
 
 /** Only as much as is needed so that nothing that comes by this door can break the run. */
 const Report = z.looseObject({
@@ -44,13 +49,24 @@ const Report = z.looseObject({
   ),
   records: z.array(
     z.looseObject({
-      decision: z.looseObject({ type: z.enum(['approve', 'deny', 'edit', 'respond', 'resume', 'expire']) }),
-      verdict: z.looseObject({ kind: z.literal('accepted'), questions: z.array(z.string()) }),
+      decision: z
+        .looseObject({ type: z.enum(['approve', 'deny', 'edit', 'respond', 'resume', 'expire']) })
+        .refine((decision) => canBeRead(decision as unknown as Decision)),
+      verdict: Accepted,
       at: z.string(),
     }),
   ),
   verdicts: z.array(z.looseObject({ token: z.string(), verdict: Told })),
 });
+
+function canBeRead(decision: Decision): boolean {
+  try {
+    answersById(decision);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Reads a report; undefined where it is none. */
 export function readReport(value: unknown): ChildReport | undefined {

@@ -1,6 +1,6 @@
 import { decisionWithin, verdictAround } from './child-report';
 import type { AnyGraph } from './compiled-graph';
-import type { Decision, DecisionRecord, Verdict } from './decision';
+import { answersById, type Decision, type DecisionRecord, type Verdict } from './decision';
 import type { EngineSnapshot, ParentTask } from './engine-snapshot';
 import { isAskedBy, judge, openQuestions } from './judge';
 import { accept, digestOfDecision, withRecord } from './ledger';
@@ -150,12 +150,19 @@ function verdictOf(graph: AnyGraph, state: EngineSnapshot, { decision, own, part
   const refused = verdicts.find((one) => one.kind === 'refused');
   if (!refused) return { kind: 'accepted', questions: accepted };
   // Judged here once more it is refused in the words of this thread, who decided included.
-  const here = judge({ ...state, graph }, decision).verdict;
+  const here = judge({ ...state, graph }, withoutAnswers(decision, accepted)).verdict;
   const open = openQuestions(state).map(({ id, node, value }) => ({ id, node, value }));
   const verdict = here.kind === 'refused' ? here : { ...refused, open };
   if (accepted.length === 0) return verdict;
   const rest = `Answered all the same: ${accepted.join(', ')}.`;
   return { ...verdict, message: `${verdict.message.replace(/ Nothing changed\.$/, '')} ${rest}` };
+}
+
+function withoutAnswers(decision: Decision, ids: readonly string[]): Decision {
+  const many = answersById(decision);
+  if (!many || decision.type !== 'resume') return decision;
+  const left = Object.entries(many).filter(([id]) => !ids.includes(id));
+  return { ...decision, value: Object.fromEntries(left) as never };
 }
 
 function childAsking(state: EngineSnapshot, question: string): Task | undefined {

@@ -266,6 +266,8 @@ export class GraphEngine {
   passOn(decision: Decision, at: string): string | undefined {
     const { decisionId: id } = decision;
     if (id !== undefined && this.state.ledger.some((one) => one.decision.decisionId === id)) return undefined;
+    const sent = this.passed.sentAs(decision);
+    if (sent) return sent.isSame ? sent.token : undefined;
     const next = passOn(this.graph, this.state, this.passed, decision);
     if (!next) return undefined;
     this.state = { ...next.state, due: at };
@@ -304,7 +306,8 @@ export class GraphEngine {
 
   /** Judges a decision and, where it is accepted, lets its task run on with the next `take`. `at` is ISO 8601. */
   decide(decision: Decision, at: string): Verdict {
-    const { state, verdict } = decide(this.graph, this.state, decision, at);
+    const isReused = this.passed.sentAs(decision)?.isSame === false;
+    const { state, verdict } = decide(this.graph, this.state, decision, at, isReused);
     this.state = verdict.kind === 'accepted' ? { ...state, due: at } : state;
     return verdict;
   }
@@ -376,6 +379,9 @@ export class GraphEngine {
     if (inner) {
       const why = `a node of "${nodePathOf(task.id)}" failed, and its onError went on without it`;
       this.state = afterDropping(this.graph, inner, this.state, { why, at });
+    } else if (task.child) {
+      const why = `the run of "${nodePathOf(task.id)}" ended`;
+      this.state = afterDropping(this.graph, { ...this.state, tasks: [task] }, this.state, { why, at });
     }
     this.judgeKept(at);
   }

@@ -25,6 +25,8 @@ export function decide(
   state: EngineSnapshot,
   decision: Decision,
   at: string,
+  /** Another decision with its id is on its way to the run of a subgraph. */
+  isReused = false,
 ): { readonly state: EngineSnapshot; readonly verdict: Verdict } {
   const digest = digestOfDecision(decision);
   const earlier =
@@ -33,7 +35,7 @@ export function decide(
       : state.ledger.find((one) => one.decision.decisionId === decision.decisionId);
   if (earlier?.digest === digest) return { state, verdict: earlier.verdict };
   const situation = { ...state, graph };
-  const judged = earlier ? refuseReused(situation, decision) : judge(situation, decision);
+  const judged = earlier || isReused ? refuseReused(situation, decision) : judge(situation, decision);
   const { next, judgement } = withUpdate(graph, state, decision, judged);
   const { verdict, answers } = judgement;
   const written = { ...next, ledger: [...state.ledger, { decision, digest, verdict: withoutContent(verdict), at }] };

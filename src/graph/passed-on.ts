@@ -1,4 +1,5 @@
 import type { Decision, Verdict } from './decision';
+import { digestOfDecision } from './ledger';
 
 /** A decision on its way to the run of a subgraph, which judges it. */
 export interface PassedDecision {
@@ -39,6 +40,15 @@ export class PassedOn {
   /** True while a kept decision is on its way. */
   has(record: number): boolean {
     return [...this.awaited.values()].some((one) => one.record === record);
+  }
+
+  /** By its id, a decision that is on its way: under which token, and whether it says the same. */
+  sentAs(decision: Decision): { readonly token: string; readonly isSame: boolean } | undefined {
+    const { decisionId: id } = decision;
+    const sent = [...this.awaited].find(([, one]) => id !== undefined && one.decision.decisionId === id);
+    if (!sent) return undefined;
+    const [token, { decision: other }] = sent;
+    return { token, isSame: digestOfDecision(other) === digestOfDecision(decision) };
   }
 
   /** Passes a decision on, to each subgraph its part; gives the token by which it is known. */

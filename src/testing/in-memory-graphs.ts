@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { checkDependencies, type CheckedDependencies, type GraphDependencies } from '../activities/check-dependencies';
 import { checkRunOptions } from '../graph/check-graph';
+import { checkThreadId } from '../graph/check-thread-id';
 import { tryEdit } from '../graph/checkpoints';
 import { isCommand, type Command } from '../graph/commands';
 import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
@@ -42,6 +43,7 @@ export class InMemoryGraphs implements GraphRunner {
     { threadId = randomUUID(), ...options }: RunOptions = {},
   ): Promise<GraphThread<F>> {
     checkRunOptions(graph.shape, options);
+    checkThreadId(threadId);
     const encoded = encodeInput(graph.schema, input);
     const thread = this.threadFor(graph, threadId);
     thread.begin(encoded, options);
@@ -107,6 +109,7 @@ export class InMemoryGraphs implements GraphRunner {
     const encoded = encodeUpdate(graph.schema, update ?? {}, 'update');
     const snapshot = this.known(graph, threadId).forkAt(checkpoint);
     const edit = update || asNode ? { update: encoded, ...(asNode && { asNode }) } : undefined;
+    checkThreadId(newId);
     // An edit that cannot be made begins no thread.
     if (edit) tryEdit(graph, snapshot, edit, new Date().toISOString());
     if (this.threads.has(newId)) {

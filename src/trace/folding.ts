@@ -48,7 +48,7 @@ export class Folding {
   private readonly given = new Set<string>();
   private readonly starts: TaskStarts | undefined;
   /** The events that brought decisions which were passed on, by token. */
-  private readonly passed = new Map<string, string>();
+  private readonly passed = new Map<string, readonly string[]>();
   private ended = false;
   /** What time the workflow takes it to be. */
   private at: Moment = { iso: '', ms: 0 };
@@ -131,8 +131,7 @@ export class Folding {
   private conclude(all: readonly Concluded[]): void {
     for (const { token, verdict } of all) {
       this.listeners.narrator?.decided(verdict);
-      const event = this.passed.get(token);
-      if (event !== undefined) this.fold.verdicts.set(event, verdict);
+      for (const event of this.passed.get(token) ?? []) this.fold.verdicts.set(event, verdict);
     }
   }
 
@@ -181,7 +180,7 @@ export class Folding {
     if (decision.via === 'update' && due !== undefined && due <= isoOf(at)) this.engine.expire(isoOf(at));
     const token = this.engine.passOn(decision, isoOf(at));
     if (token !== undefined) {
-      this.passed.set(token, event.id);
+      this.passed.set(token, [...(this.passed.get(token) ?? []), event.id]);
       return;
     }
     const before = this.engine.decisions.length;

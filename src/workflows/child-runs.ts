@@ -11,11 +11,12 @@ import {
   type TemporalFailure,
 } from '@temporalio/workflow';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { isWorkflowId } from '../graph/check-thread-id';
 import type { ChildReport } from '../graph/child-report';
 import type { ChildDispatch, SubgraphEnd } from '../graph/child-tasks';
 import type { Decision, DecisionRequest, Verdict } from '../graph/decision';
 import type { Concluded, GraphEngine } from '../graph/engine';
-import { messageOf } from '../graph/errors';
+import { GraphRunError, messageOf } from '../graph/errors';
 import type { PassedDecision } from '../graph/passed-on';
 import { refuseTooLarge } from '../graph/size-limit';
 import { endOfResult } from '../graph/subgraph-result';
@@ -35,7 +36,7 @@ interface Running {
 /** The child workflows of a run: the subgraphs that run elsewhere. */
 export class ChildRuns {
   private readonly running = new Map<string, Running>();
-  private readonly senders = new Map<string, (verdict: Verdict) => void>();
+  private readonly senders = new Map<string, readonly ((verdict: Verdict) => void)[]>();
 
   constructor(private readonly externalStorage = false) {}
 
@@ -51,13 +52,15 @@ export class ChildRuns {
   /**
    * Starts a subgraph as a child workflow; resolves with what it leaves, or rejects with how it failed.
    *
-   * @throws {StateError} `STATE_TOO_LARGE`.
+   * @throws {StateError} `STATE_TOO_LARGE`. @throws {GraphRunError} `RUN_FAILED` where its id would be too long.
    */
   start(dispatch: ChildDispatch): Promise<SubgraphEnd> {
     const { task, graph } = dispatch;
     const args = [{}, carryFor(dispatch)];
     if (!this.externalStorage) refuseTooLarge('The input', args, nodePathOf(task.id));
     const workflowId = `${workflowInfo().workflowId}/${task.id}${task.visit > 1 ? `#${task.visit}` : ''}`;
+    // Temporal would fail this workflow task, and every one after it.
+    if (!isWorkflowId(workflowId)) throw idTooLong(nodePathOf(task.id));
     const scope = new CancellationScope();
     this.running.set(task.id, { task: task.id, workflowId, scope, sent: Promise.resolve() });
     const ended = (): void => void this.running.delete(task.id);
@@ -75,7 +78,8 @@ export class ChildRuns {
   passOn(engine: GraphEngine, decision: Decision, at: string): Promise<Verdict> | undefined {
     const token = engine.passOn(decision, at);
     if (token === undefined) return undefined;
-    return new Promise((tell) => this.senders.set(token, tell));
+    // Sent twice before its verdict came, it is one decision all the same.
+    return new Promise((tell) => this.senders.set(token, [...(this.senders.get(token) ?? []), tell]));
   }
 
   /** Sends what is to be passed on, and cancels those that nobody waits for any more. */
@@ -103,7 +107,7 @@ export class ChildRuns {
 
   private tell(all: readonly Concluded[]): void {
     for (const { token, verdict } of all) {
-      this.senders.get(token)?.(verdict);
+      for (const told of this.senders.get(token) ?? []) told(verdict);
       this.senders.delete(token);
     }
   }
@@ -118,6 +122,11 @@ export class ChildRuns {
       .then(() => getExternalWorkflowHandle(child.workflowId).signal(passedOnSignal, payload))
       .catch(() => undefined);
   }
+}
+
+function idTooLong(path: string): GraphRunError {
+  const message = `Subgraph "${path}" cannot run as a child workflow: its id would be longer than 1,000 bytes. It is made of the thread's id; use a shorter one.`;
+  return new GraphRunError('RUN_FAILED', message, path);
 }
 
 function carryFor({ state, parent, breakpoints: { before, after } }: ChildDispatch): Carry {

@@ -122,7 +122,7 @@ function openUpdates(run: GraphRun): void {
       description: 'Answers, and replies where the run stops next.',
     },
   );
-  setHandler(updateStateUpdate, (edit: StateEdit) => run.edit(edit), {
+  setHandler(updateStateUpdate, (edit: StateEdit | null | undefined) => run.edit((edit ?? {}) as StateEdit), {
     validator: (_, expected) => checked(() => expectGraph(run, expected)),
     description: 'Writes to the state while the run waits.',
   });

@@ -10,6 +10,8 @@ it('edits a thread that waits, tells its history, and forks it without what was 
   const threadId = server.threadId('outside');
   await server.graphs.invoke(order, { order_total: 1 }, { threadId });
   const thread = server.graphs.thread(order, threadId);
+  const bare = server.client.workflow.getHandle(thread.id).executeUpdate('updateState', { args: [null] });
+  await expect(bare).rejects.toMatchObject({ cause: { type: 'INVALID_NODE_RETURN' } });
   const edited = await thread.updateState({ order_total: 9 });
   expect(edited).toMatchObject({
     status: 'waiting',

@@ -53,6 +53,14 @@ describe('input to a thread that is in use', () => {
   });
 });
 
+it.each(['', 'x'.repeat(1_001), 'é'.repeat(501), 5 as never])(
+  'cannot be begun under an id like %p',
+  async (threadId) => {
+    const begun = server.graphs.start(order, { order_total: 1 }, { threadId });
+    await expect(begun).rejects.toMatchObject({ code: 'INVALID_OPTION', message: expect.stringContaining('threadId') });
+  },
+);
+
 describe("another graph's thread", () => {
   it.each([
     ['waits', false],

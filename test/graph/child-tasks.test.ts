@@ -110,6 +110,7 @@ describe('a decision for a subgraph that runs elsewhere', () => {
     const { message = '' } = end?.verdict as { message?: string };
     expect(message).toContain(`Answered all the same: ${GATE}, ${LEFT}.`);
     expect(message).not.toContain('Nothing changed');
+    expect(message).not.toContain(`${GATE} is settled`);
     expect(engine.take().map(({ task }) => task.id)).toEqual(['1.gate']);
   });
 
@@ -129,12 +130,23 @@ describe('a decision for a subgraph that runs elsewhere', () => {
 
   test('that comes twice before its verdict is one decision', () => {
     const engine = allAsking();
-    const tokens = [1, 2].map(() => passOn(engine, { type: 'approve', question: LEFT, decisionId: 'once' }));
-    const [first = '', second = ''] = tokens;
-    engine.hear(report('1.left', accepted(first)), AT);
-    const [again] = engine.hear(report('1.left', refused(second)), AT);
-    expect(again?.verdict).toEqual({ kind: 'accepted', questions: [LEFT] });
+    const map = { [GATE]: 1, [LEFT]: 2 };
+    const [first = '', second] = [1, 2].map(() => passOn(engine, { type: 'resume', value: map, decisionId: 'once' }));
+    expect([second, engine.takePassed()]).toMatchObject([first, [{ token: first, task: '1.left' }]]);
+    expect(engine.hear(report('1.left', accepted(first)), AT)).toEqual([
+      { token: first, verdict: { kind: 'accepted', questions: [GATE, LEFT] } },
+    ]);
     expect(engine.decisions).toHaveLength(1);
+  });
+
+  test('that has the id of another on its way, and says something else, is refused', () => {
+    const engine = allAsking();
+    passOn(engine, { type: 'approve', question: LEFT, decisionId: 'once' });
+    for (const question of [RIGHT, GATE]) {
+      const other = readDecision({ type: 'approve', question, decisionId: 'once' }, 'update');
+      expect(engine.passOn(other, AT)).toBeUndefined();
+      expect(engine.decide(other, AT)).toMatchObject({ kind: 'refused', code: 'DECISION_ID_REUSED' });
+    }
   });
 
   test('that was kept for its node is sent when the node asks, once', () => {

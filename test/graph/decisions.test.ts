@@ -243,3 +243,18 @@ test('an answer carries who decided, why, and through which door', () => {
     { id: '1.ask:0', digest: 'digest of 1.ask:0', value: 7, by: 'ana', note: 'because', via: 'test', decision: 'd1' },
   ]);
 });
+
+describe('an answer with a key called __proto__', () => {
+  const answer = (text: string) => readDecision({ type: 'resume', value: JSON.parse(text) }, 'update');
+
+  test('arrives with it', () => {
+    const decision = answer('{"__proto__":1,"to":"all"}');
+    expect(JSON.stringify(decision)).toContain('"value":{"__proto__":1,"to":"all"}');
+  });
+
+  test('is no map of answers, whatever its other keys are', () => {
+    expect(() => answer('{"__proto__":1,"1.ask:0":true}')).toThrow(
+      expect.objectContaining({ code: 'DECISION_MALFORMED' }),
+    );
+  });
+});

@@ -164,6 +164,19 @@ export const doomed = new StateGraph(Outer)
   .addEdge(START, 'act')
   .compile({ name: 'doomed' });
 
+/** A doomed graph as a child workflow, whose failure is handled; then an activity, and a gate of its own. */
+export const guarded = new StateGraph(Outer)
+  .addNode('work', subgraph(doomed, { run: 'child', onError: ({ code }: any) => ({ log: `work: ${code}` }) } as never))
+  .addNode('file')
+  .addNode(
+    'gate',
+    inWorkflow(() => ({ log: `gate ${interrupt('and now?')}` })),
+  )
+  .addEdge(START, 'work')
+  .addEdge('work', 'file')
+  .addEdge('file', 'gate')
+  .compile({ name: 'guarded' });
+
 /** Counts to twelve in an activity each time, asking at seven; rolls over on the way. */
 export const climb = new StateGraph(new StateSchema({ log: lines() }))
   .addNode('up')

@@ -1,7 +1,7 @@
 import { implement, interrupt, nodeContext } from 'abeyance';
 import type { GraphDependencies } from 'abeyance/activity';
 import * as graphs from './child-graphs';
-import { climb, doomed, inquiry, shaky, walk } from './child-graphs';
+import { climb, doomed, guarded, inquiry, shaky, walk } from './child-graphs';
 import type { Latches } from './latches';
 
 /** What serves the graphs with child workflows; `ran` counts bodies by thread and node, and `broken` threads fail. */
@@ -32,6 +32,12 @@ export function childDependencies(latches: Latches, ran: string[], broken: Set<s
       }),
       implement(shaky, { act: fail }),
       implement(doomed, { act: fail }),
+      implement(guarded, {
+        file: async () => {
+          await pass();
+          return { log: 'filed' };
+        },
+      }),
       implement(walk, { step: async ({ log }) => ({ log: `${log.length + 1}` }) }),
       implement(climb, { up: async ({ log }) => ({ log: `${log.length + 1}` }) }),
     ],

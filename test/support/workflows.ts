@@ -76,6 +76,7 @@ export const cautious = graphWorkflow(children.cautious);
 export const lost = graphWorkflow(children.lost);
 export const guided = graphWorkflow(children.guided);
 export const doomed = graphWorkflow(children.doomed);
+export const guarded = graphWorkflow(children.guarded);
 export const climb = graphWorkflow(children.climb, { continueAsNewAfter: { events: 25 } });
 export const expedition = graphWorkflow(children.expedition);
 export const walk = graphWorkflow(children.walk);

@@ -45,6 +45,14 @@ describe('a thread in memory', () => {
     expect(one.id).not.toBe(two.id);
   });
 
+  test.each(['', 'x'.repeat(1_001), 5 as never])(
+    'is not begun under an id that a server does not take',
+    async (threadId) => {
+      const begun = inMemory().start(order, { total: 5 }, { threadId });
+      await expect(begun).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    },
+  );
+
   test('tells where it stands', async () => {
     const graphs = inMemory();
     await graphs.invoke(order, { total: 5 }, { threadId: 'o-1' });

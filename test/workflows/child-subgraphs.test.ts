@@ -12,6 +12,7 @@ import {
   doomed,
   expedition,
   guided,
+  guarded,
   hearing,
   inquiry,
   reckless,
@@ -137,6 +138,31 @@ describe.each(DRIVERS)('a subgraph that is to run as a child workflow, driver %s
     const handled = server.threadId('shaky');
     broken.add(handled);
     expect((await graphs().invoke(cautious, {}, { threadId: handled })).log).toEqual(['act: NODE_FAILED']);
+  });
+
+  it('is answered once by a map of answers that is sent twice', async () => {
+    const threadId = server.threadId('hearing');
+    const thread = await graphs().start(hearing, {}, { threadId });
+    await eventually(async () => expect((await thread.getState()).interrupts).toHaveLength(3));
+    const map = { '1.gate:0': 'g', '1.left/2.ask:0': 'l', '1.right/2.ask:0': 'r' };
+    const twice = await Promise.all([1, 2].map(() => thread.resume(map, { decisionId: 'once' })));
+    for (const verdict of twice) expect(verdict).toMatchObject({ kind: 'accepted' });
+    expect((await thread.untilStopped()).log).toEqual(['gate g', 'left l', 'right r']);
+    expect(await thread.decisions()).toHaveLength(1);
+  });
+
+  it('judges one of two decisions that use one id at once for two of them, and refuses the other', async () => {
+    const threadId = server.threadId('hearing');
+    const thread = await graphs().start(hearing, {}, { threadId });
+    await eventually(async () => expect((await thread.getState()).interrupts).toHaveLength(3));
+    const both = await Promise.allSettled(
+      ['1.left/2.ask:0', '1.right/2.ask:0'].map((question) => thread.approve({ question, decisionId: 'one' })),
+    );
+    expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(both.find((one) => one.status === 'rejected')?.reason).toMatchObject({ code: 'DECISION_ID_REUSED' });
+    await eventually(async () => expect((await thread.getState()).interrupts).toHaveLength(2));
+    for (const { id } of (await thread.getState()).interrupts) await thread.approve({ question: id });
+    expect((await thread.untilStopped()).log).toEqual(['gate true', 'left true', 'right true']);
   });
 
   it('does not wait beyond a deadline, and says so on record', async () => {
@@ -290,6 +316,38 @@ describe('a subgraph as a child workflow', () => {
     await expect(around(threadId).untilStopped()).rejects.toMatchObject({ code: 'RUN_CANCELLED', node: 'review' });
   });
 
+  it.each(['terminate', 'cancel'] as const)('ends a pause of the run around where it ends: %s', async (how) => {
+    const threadId = server.threadId('guarded');
+    latches.close(threadId);
+    const thread = await server.graphs.start(guarded, {}, { threadId });
+    await eventually(async () => expect(await thread.getState()).toMatchObject({ status: 'waiting' }));
+    await server.client.workflow.getHandle(`${threadId}/1.work`)[how]();
+    await latches.reached(threadId);
+    const stopped = thread.untilStopped();
+    await eventually(async () =>
+      expect(await eventsOf(server.client, threadId, 'workflowExecutionUpdateAcceptedEventAttributes')).toHaveLength(1),
+    );
+    latches.open(threadId);
+    expect((await stopped)[INTERRUPT]).toEqual([{ id: '3.gate:0', value: 'and now?' }]);
+  });
+
+  it('takes its open questions along where it fails and that is handled: who decides one is told so', async () => {
+    const threadId = server.threadId('guarded');
+    const question = '1.work/1.review/2.ask:0';
+    broken.add(threadId);
+    latches.close(`${threadId}/1.work`);
+    const thread = await server.graphs.start(guarded, {}, { threadId });
+    await eventually(async () => expect((await thread.getState()).interrupts).toMatchObject([{ id: question }]));
+    latches.open(`${threadId}/1.work`);
+    await eventually(async () => expect((await thread.getState()).interrupts).toMatchObject([{ id: '3.gate:0' }]));
+    await expect(thread.approve({ question })).rejects.toMatchObject({
+      code: 'QUESTION_SETTLED',
+      message: expect.stringContaining('withdrawn'),
+    });
+    await thread.approve();
+    expect((await thread.untilStopped()).log).toEqual(['work: NODE_FAILED', 'filed', 'gate true']);
+  });
+
   it('is cancelled where a sibling fails the run; a retry starts another, under an id of its own', async () => {
     const threadId = server.threadId('doomed');
     broken.add(threadId);
@@ -334,6 +392,13 @@ describe('a subgraph as a child workflow', () => {
     });
   });
 
+  it('fails its node where the thread id leaves no room for its own', async () => {
+    const threadId = server.threadId('x'.repeat(960));
+    const failed = server.graphs.invoke(case_file, {}, { threadId });
+    await expect(failed).rejects.toMatchObject({ code: 'RUN_FAILED', node: 'review', message: /1,000 bytes/ });
+    expect(await workflowTaskFailures(server.client, threadId)).toBe(0);
+  });
+
   it('rolls over by itself, and the run around notices nothing', async () => {
     const threadId = server.threadId('expedition');
     const paused = await server.graphs.invoke(expedition, {}, { threadId });
@@ -372,7 +437,7 @@ describe('a subgraph as a child workflow', () => {
     const { threadId } = await waiting();
     const handle = server.client.workflow.getHandle(threadId);
     await handle.signal('childReport', { task: '2.review', questions: 'none' });
-    await handle.signal('childReport', {
+    const report = {
       task: '2.review',
       visit: 9,
       status: 'running',
@@ -380,7 +445,18 @@ describe('a subgraph as a child workflow', () => {
       tasks: [],
       records: [],
       verdicts: [],
-    });
+    };
+    await handle.signal('childReport', report);
+    const question = { id: '2.ask:0', kind: 'question', node: 'ask', task: '2.ask', digest: 'd' };
+    const value = { '2.ask:0': true, other: true };
+    const record = { decision: { type: 'resume', value }, verdict: { kind: 'accepted', questions: [] }, at: '' };
+    const unreadable = [
+      { questions: [question] },
+      { questions: [{ ...question, kind: 'approval', value: 1, allow: 'all' }] },
+      { records: [record] },
+      { verdicts: [{ token: '1', verdict: { kind: 'accepted' } }] },
+    ];
+    for (const part of unreadable) await handle.signal('childReport', { ...report, visit: 1, ...part });
     await handle.signal('passedOn', null);
     await eventually(async () => expect(await around(threadId).decisions()).toHaveLength(1));
     expect((await around(threadId).getState()).interrupts).toMatchObject([{ id: QUESTION }]);
