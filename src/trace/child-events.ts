@@ -17,6 +17,13 @@ const ENDS = [
   'childWorkflowExecutionTerminated',
 ];
 
+// Their events tell no failure; this is how the SDK words it to the run.
+const UNTOLD: Readonly<Record<string, string>> = {
+  startChildWorkflowExecutionFailed: 'Workflow execution already started',
+  childWorkflowExecutionTimedOut: 'Timed out',
+  childWorkflowExecutionTerminated: 'Terminated',
+};
+
 /** The task of a run's graph that a child workflow stands for. */
 export interface ChildTask {
   readonly task: string;
@@ -64,7 +71,7 @@ export function childFailureOf(task: string, { kind, attributes }: HistoryEvent)
   if (kind === 'childWorkflowExecutionCanceled') {
     return { node: path, code: 'RUN_CANCELLED', message: `Subgraph "${path}" was cancelled.` };
   }
-  const { code, message = 'it failed', details = [] } = failureOf(attributes.failure) ?? {};
+  const { code, message = UNTOLD[kind] ?? 'it failed', details = [] } = failureOf(attributes.failure) ?? {};
   const { node, path: deeper } = objectOf(jsonOf(details[0]));
   const within = textOf(deeper) ?? textOf(node);
   if (code === undefined) return { node: path, code: 'NODE_FAILED', message: `Subgraph "${path}" failed: ${message}` };

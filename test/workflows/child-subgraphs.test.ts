@@ -4,6 +4,8 @@ import { InMemoryGraphs } from 'abeyance/testing';
 import { MEMO_KEY, type PublishedView } from 'abeyance/workflow';
 import type { AnyGraph } from '../../src/graph/compiled-graph';
 import { Trace, traceOf } from '../../src/trace';
+import { childFailureOf } from '../../src/trace/child-events';
+import type { HistoryEvent } from '../../src/trace/history-event';
 import {
   archive,
   case_file,
@@ -375,6 +377,19 @@ describe('a subgraph as a child workflow', () => {
   it('fails its node where its router fails, which the onError of that node sees', async () => {
     const threadId = server.threadId('guided');
     expect((await server.graphs.invoke(guided, {}, { threadId })).log).toEqual(['ROUTER_FAILED']);
+  });
+
+  it('fails its node where it is terminated, and the history tells it in the same words', async () => {
+    const threadId = server.threadId('shaky');
+    const childId = `${threadId}/1.work`;
+    latches.close(childId);
+    const thread = await server.graphs.start(reckless, {}, { threadId });
+    await latches.reached(childId);
+    await server.client.workflow.getHandle(childId).terminate('enough');
+    latches.open(childId);
+    const failed = await thread.untilStopped().catch((error: unknown) => error);
+    const told = { kind: 'childWorkflowExecutionTerminated', attributes: {} } as HistoryEvent;
+    expect(failed).toMatchObject(childFailureOf('1.work', told));
   });
 
   it('is withdrawn where the state is updated as its node', async () => {
