@@ -75,7 +75,7 @@ export class WorkGivenOut {
    * Begins what the engine has ready; with `onlyHere`, only what runs in workflow code.
    *
    * A workflow-side body may settle at once and make the next task ready. What does not fit into this workflow task waits
-   * for the next, which the end of a task that did fit will bring.
+   * for the next, which the end of a task that did fit will bring, or the caller where it `isStuck`.
    */
   begin(engine: GraphEngine, onlyHere: boolean): void {
     for (let ready = takeFrom(engine); ready.length > 0; ready = takeFrom(engine)) this.backlog.push(...ready);
