@@ -7,7 +7,7 @@ import { answerIn } from '../graph/decision';
 import { ThreadError } from '../graph/errors';
 import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { resultOf } from '../graph/run-view';
-import type { NodeMap } from '../graph/state-graph';
+import type { NodeMap, NodePath } from '../graph/state-graph';
 import type { Fields, ShownFields, UpdateOf } from '../graph/state-schema';
 import type { DefaultMode, StreamEvent, StreamMode, StreamOptions } from '../graph/stream-event';
 import { encodeUpdate } from '../graph/write-state';
@@ -49,8 +49,8 @@ export class GraphClient implements GraphRunner {
   async start<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     input: UpdateOf<ShownFields<F>>,
-    { threadId = randomUUID(), ...own }: RunOptions = {},
-  ): Promise<GraphThread<F>> {
+    { threadId = randomUUID(), ...own }: RunOptions<NodePath<N>['at']> = {},
+  ): Promise<GraphThread<F, keyof N & string>> {
     await this.starter.start({ graph, threadId, input, options: own }, (options) =>
       this.client.workflow.start(graph.name, options),
     );
@@ -70,8 +70,8 @@ export class GraphClient implements GraphRunner {
    */
   async invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<ShownFields<F>> | Command | null,
-    { threadId, ...own }: RunOptions = {},
+    input: UpdateOf<ShownFields<F>> | Command<UpdateOf<F>> | null,
+    { threadId, ...own }: RunOptions<NodePath<N>['at']> = {},
   ): Promise<RunResult<F>> {
     if (input === null) {
       checkRunOptions(graph.shape, own);
@@ -99,8 +99,8 @@ export class GraphClient implements GraphRunner {
   /** Does what `invoke` does once it is iterated, and streams what the run does until it stops. Needs no open update. */
   async *stream<Name extends string, F extends Fields, N extends NodeMap, const M extends StreamMode = DefaultMode>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F> | Command | null,
-    { modes, signal, ...options }: RunOptions & StreamOptions<M> = {},
+    input: UpdateOf<F> | Command<UpdateOf<F>> | null,
+    { modes, signal, ...options }: RunOptions<NodePath<N>['at']> & StreamOptions<M> = {},
   ): AsyncGenerator<StreamEvent<F, M>> {
     signal?.throwIfAborted();
     const { threadId, from } = await this.setGoing(graph, input, options);
@@ -138,8 +138,8 @@ export class GraphClient implements GraphRunner {
   async fork<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     threadId: string,
-    { checkpoint, threadId: newId = randomUUID(), update, asNode }: ForkOptions<F> = {},
-  ): Promise<GraphThread<F>> {
+    { checkpoint, threadId: newId = randomUUID(), update, asNode }: ForkOptions<F, keyof N & string> = {},
+  ): Promise<GraphThread<F, keyof N & string>> {
     const edit = { update: encodeUpdate(graph.schema, update ?? {}, 'update'), ...(asNode && { asNode }) };
     const facts = await this.named(graph, threadId).facts();
     const from = { facts, checkpoint, taskQueue: this.taskQueue };
@@ -151,7 +151,7 @@ export class GraphClient implements GraphRunner {
   thread<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     id: string,
-  ): GraphThread<F>;
+  ): GraphThread<F, keyof N & string>;
   thread(id: string): GraphThread;
   thread(graphOrId: AnyGraph | string, id?: string): GraphThread {
     if (typeof graphOrId === 'string') return new ServerThread(this.client, graphOrId);

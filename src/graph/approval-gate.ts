@@ -10,11 +10,14 @@ import type { Tool } from './tool';
 import { openToolCalls } from './tool-node';
 
 /** How an approval gate is set up. */
-export interface ApprovalGateOptions extends Omit<NodeOptions, 'activity' | 'ends'> {
+export interface ApprovalGateOptions<A extends string = string, D extends string = string> extends Omit<
+  NodeOptions,
+  'activity' | 'ends'
+> {
   /** Where the run goes when a call may run: the tool node. */
-  readonly approved: string;
+  readonly approved: A;
   /** Where it goes when every call was denied, or there is none; default END. */
-  readonly denied?: string;
+  readonly denied?: D;
   /** The tools that need an approval; calls of others pass. Default: every tool. */
   readonly tools?: readonly Tool[];
   /** By tool name, before `tools`: whether its calls need an approval, what may be decided, until when, what is shown. */
@@ -44,7 +47,9 @@ const OPTIONS = ['approved', 'denied', 'tools', 'policy', 'ask', 'messages', 're
  *   policy: { send_mail: { allow: ['approve', 'edit', 'deny'], deadline: '1 hour' }, read_file: false },
  * }))
  */
-export function approvalGate(options: ApprovalGateOptions): { kind: 'workflow'; fn: (state: any) => Command<any> } {
+export function approvalGate<const A extends string, const D extends string = typeof END>(
+  options: ApprovalGateOptions<A, D>,
+): { kind: 'workflow'; fn: (state: any) => Command<any>; Returns?: Command<any, A | D> } {
   checkKeys('An approval gate', options, OPTIONS);
   const { approved, denied = END, messages = 'messages', policy = {}, tools: _, ask: __, ...rest } = options;
   checkPolicy(policy);

@@ -18,11 +18,11 @@ const KIND = Symbol.for('abeyance.kind');
  *
  * @example return items.map((item) => new Send('pack', { item }));
  */
-export class Send<N extends string = string> {
+export class Send<N extends string = string, const I = unknown> {
   readonly [KIND] = 'send';
   constructor(
     readonly node: N,
-    readonly input: unknown,
+    readonly input: I,
   ) {}
 }
 
@@ -36,8 +36,8 @@ export class Overwrite<V = unknown> {
   constructor(readonly value: V) {}
 }
 
-/** One target, or several, of a `goto` or a router. */
-export type Goto<N extends string = string> = N | typeof END | Send<N> | readonly (N | typeof END | Send<N>)[];
+/** One target, or several, of a `goto` or a router; of these, where they are named. */
+export type Goto<N extends string | Send = string | Send> = N | typeof END | readonly (N | typeof END)[];
 
 /** Names the graph around a subgraph, as the target of a command. */
 const PARENT = '__parent__';
@@ -46,17 +46,13 @@ const PARENT = '__parent__';
 export type CommandTarget = typeof PARENT | undefined;
 
 /** What a `Command` may carry. */
-export interface CommandFields<
-  U = Record<string, unknown>,
-  N extends string = string,
-  P extends CommandTarget = undefined,
-> {
+export interface CommandFields<U = object, G extends Goto = Goto, P extends CommandTarget = undefined> {
   /** Answers the open question, or a map of question ids to answers. */
   readonly resume?: unknown;
   /** Written to the state as if a node had returned it. */
   readonly update?: U;
   /** Nodes to run next, beside those the edges name. */
-  readonly goto?: Goto<N>;
+  readonly goto?: G;
   /** `Command.PARENT`: `update` and `goto` are for the graph around this subgraph, which ends with them. */
   readonly graph?: P;
 }
@@ -66,24 +62,32 @@ export interface CommandFields<
  *
  * @example await graphs.invoke(order, new Command({ resume: true }), { threadId: 'order-42' });
  */
-export class Command<U = Record<string, unknown>, N extends string = string, P extends CommandTarget = undefined> {
+export class Command<U = object, const G extends Goto = Goto, P extends CommandTarget = undefined> {
   /** The graph around the subgraph that a node runs in. */
-  static readonly PARENT = PARENT;
+  static readonly PARENT: typeof PARENT = PARENT;
   readonly [KIND] = 'command';
+  /** Type only. */
+  declare readonly isForParent?: P extends undefined ? false : true;
   readonly graph: P;
   readonly resume: unknown;
   readonly update: U | undefined;
-  readonly goto: Goto<N> | undefined;
+  readonly goto: G | undefined;
   /** Tells `new Command({ resume: undefined })` from a command that resumes nothing. */
   readonly resumes: boolean;
 
-  constructor(fields: CommandFields<U, N, P>) {
+  constructor(fields: CommandFields<U, G, P>) {
     this.resumes = 'resume' in fields;
     this.resume = fields.resume;
     this.update = fields.update;
     this.goto = fields.goto;
     this.graph = fields.graph as P;
   }
+}
+
+/** Type only: a command for the graph around a subgraph, whatever it says. */
+export interface ParentCommand {
+  readonly [KIND]: 'command';
+  readonly isForParent?: true;
 }
 
 /** Type only: what is no command, nor anything else of these. */

@@ -1,10 +1,10 @@
-import type { Command, Interrupt, INTERRUPT } from './commands';
+import type { Command, END, Interrupt, INTERRUPT, START } from './commands';
 import type { CompiledGraph } from './compiled-graph';
 import type { DecisionDetails, DecisionRecord, Verdict } from './decision';
 import type { Origin } from './engine-snapshot';
 import type { Question } from './question';
 import type { OMITTED, TaskView } from './run-view';
-import type { NodeMap } from './state-graph';
+import type { NodeMap, NodePath } from './state-graph';
 import type { Fields, ShownFields, StateOf, UpdateOf } from './state-schema';
 import type { DefaultMode, StreamEvent, StreamMode, StreamOptions, ThreadStreamOptions } from './stream-event';
 
@@ -44,15 +44,15 @@ export interface StateSnapshot<S = Readonly<Record<string, unknown>>> {
 }
 
 /** How a run is started. */
-export interface RunOptions {
+export interface RunOptions<B extends string = string> {
   /** The thread, which is the workflow id. Default: a new one. */
   readonly threadId?: string;
   /** The most supersteps this run may take; default the graph's. */
   readonly recursionLimit?: number;
   /** Nodes before which this run stops, beside the graph's own breakpoints; a subgraph's by path, `review/ask`; `*` for all. */
-  readonly interruptBefore?: readonly string[] | '*';
+  readonly interruptBefore?: readonly B[] | '*';
   /** Nodes after which this run stops. */
-  readonly interruptAfter?: readonly string[] | '*';
+  readonly interruptAfter?: readonly B[] | '*';
 }
 
 /** A decision's details; `question` and `digest` default to those of the only open question. */
@@ -62,7 +62,7 @@ export type DecideOptions = DecisionDetails;
 export type Accepted = Exclude<Verdict, { readonly kind: 'refused' }>;
 
 /** One thread: a run of a graph, and the runs that followed it under the same id. */
-export interface GraphThread<F extends Fields = any> {
+export interface GraphThread<F extends Fields = any, Nm extends string = string> {
   readonly id: string;
   /** Answers `true`, or approves at a gate. @throws {DecisionRefusedError} @throws {ThreadError} */
   approve(options?: DecideOptions): Promise<Accepted>;
@@ -109,18 +109,18 @@ export interface GraphThread<F extends Fields = any> {
    * @throws {StateError} `STATE_UPDATE_CONFLICT` where a task that waits would be dropped, and as any write.
    * @throws {ThreadError} `THREAD_BUSY` while it runs.
    */
-  updateState(values: UpdateOf<F>, options?: UpdateStateOptions): Promise<StateSnapshot<StateOf<ShownFields<F>>>>;
+  updateState(values: UpdateOf<F>, options?: UpdateStateOptions<Nm>): Promise<StateSnapshot<StateOf<ShownFields<F>>>>;
   /** Every checkpoint of the thread, newest first: one for each superstep, each edit and each end. */
   getStateHistory(): AsyncIterable<StateSnapshot<StateOf<ShownFields<F>>>>;
 }
 
 /** Whose update an update of the state counts as. */
-export interface UpdateStateOptions {
-  readonly asNode?: string;
+export interface UpdateStateOptions<Nm extends string = string> {
+  readonly asNode?: Nm | typeof START | typeof END;
 }
 
 /** How a thread is forked. */
-export interface ForkOptions<F extends Fields = any> extends UpdateStateOptions {
+export interface ForkOptions<F extends Fields = any, Nm extends string = string> extends UpdateStateOptions<Nm> {
   /** The checkpoint to begin on, from `getStateHistory`; default the newest. */
   readonly checkpoint?: string;
   /** The new thread. Default: a new id. */
@@ -135,8 +135,8 @@ export interface GraphRunner {
   start<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     input: UpdateOf<ShownFields<F>>,
-    options?: RunOptions,
-  ): Promise<GraphThread<F>>;
+    options?: RunOptions<NodePath<N>['at']>,
+  ): Promise<GraphThread<F, keyof N & string>>;
   /**
    * Starts a run, or with a `Command` answers one, and returns where it next stops: at a question, or at its end.
    *
@@ -144,8 +144,8 @@ export interface GraphRunner {
    */
   invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<ShownFields<F>> | Command | null,
-    options?: RunOptions,
+    input: UpdateOf<ShownFields<F>> | Command<UpdateOf<F>> | null,
+    options?: RunOptions<NodePath<N>['at']>,
   ): Promise<RunResult<F>>;
   /**
    * Does what `invoke` does once it is iterated, and streams what the run does until it stops: at a question, or at its end.
@@ -159,8 +159,8 @@ export interface GraphRunner {
    */
   stream<Name extends string, F extends Fields, N extends NodeMap, const M extends StreamMode = DefaultMode>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<ShownFields<F>> | Command | null,
-    options?: RunOptions & StreamOptions<M>,
+    input: UpdateOf<ShownFields<F>> | Command<UpdateOf<F>> | null,
+    options?: RunOptions<NodePath<N>['at']> & StreamOptions<M>,
   ): AsyncIterable<StreamEvent<F, M>>;
   /**
    * Begins a new thread on a checkpoint of another, which stays as it is. Tasks of the checkpoint run again, questions
@@ -171,12 +171,12 @@ export interface GraphRunner {
   fork<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     threadId: string,
-    options?: ForkOptions<F>,
-  ): Promise<GraphThread<F>>;
+    options?: ForkOptions<F, keyof N & string>,
+  ): Promise<GraphThread<F, keyof N & string>>;
   /** A handle on a thread, whoever started it: typed by the graph, or untyped by its id alone. No call is made. */
   thread(id: string): GraphThread;
   thread<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     id: string,
-  ): GraphThread<F>;
+  ): GraphThread<F, keyof N & string>;
 }

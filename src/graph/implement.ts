@@ -1,8 +1,8 @@
-import type { Command, END, NoCommand } from './commands';
+import type { Checked } from './checked-return';
 import type { AnyGraph, CompiledGraph } from './compiled-graph';
 import { GraphDefinitionError } from './errors';
 import type { NodeMap } from './state-graph';
-import type { Fields, StateOf, UpdateOf } from './state-schema';
+import type { Fields, StateOf } from './state-schema';
 
 /** The body of an activity node. */
 export type NodeBody = (state: any) => unknown;
@@ -17,43 +17,11 @@ type ActivityNames<N extends NodeMap> = {
   [K in keyof N & string]: N[K]['kind'] extends 'activity' ? K : never;
 }[keyof N & string];
 type MaybePromise<T> = T | Promise<T>;
-type Nothing = void | undefined | null;
-type KeysOfEach<U> = U extends unknown ? keyof U : never;
-type OnlyKnown<F extends Fields, U> = { readonly [K in Exclude<KeysOfEach<U>, keyof F | keyof NoCommand>]: never };
-
-type CheckedUpdate<F extends Fields, U> = [U] extends [never] ? never : UpdateOf<F> & OnlyKnown<F, U> & NoCommand;
-
-type KnownGoto<N extends NodeMap, G> = string extends G
-  ? unknown
-  : Exclude<G, keyof N | typeof END> extends never
-    ? unknown
-    : never;
-
-// A command without an update has one of any keys, by default.
-type CheckedCommand<F extends Fields, N extends NodeMap, C> =
-  C extends Command<infer U, infer G>
-    ? KnownGoto<N, G> & (string extends keyof U ? Command<any, any> : Command<UpdateOf<F> & OnlyKnown<F, U>, any>)
-    : never;
-
-type CheckedList<F extends Fields, N extends NodeMap, L> = L extends readonly (infer I)[]
-  ? readonly Checked<F, N, I>[]
-  : never;
-
-// While a body's own type is not known yet, this is what its literals are read against.
-type Expected<F extends Fields, N extends NodeMap> = UpdateOf<F> | Command<UpdateOf<F>, keyof N & string>;
 
 /** What a body is given: the input of its Send where the node takes one, else the state keys it reads. */
 type SeenBy<F extends Fields, D extends NodeMap[string]> = [D['input']] extends [never]
   ? Pick<StateOf<F>, D['reads'] & keyof F>
   : D['input'];
-
-/** What a body may return: an update, a command, or a list of them, with no key the state does not have. */
-type Checked<F extends Fields, N extends NodeMap, R> = unknown extends R
-  ? Expected<F, N> | readonly Expected<F, N>[]
-  : | Extract<R, Nothing>
-    | CheckedCommand<F, N, Extract<R, Command<any, any>>>
-    | CheckedList<F, N, Extract<R, readonly unknown[]>>
-    | CheckedUpdate<F, Exclude<R, Nothing | Command<any, any> | readonly unknown[]>>;
 
 /**
  * Gives the activity nodes of a graph their bodies.

@@ -8,9 +8,9 @@ import type { NodeOptions } from './node-definition';
  *
  * @example .addNode('total', inWorkflow((state) => ({ total: state.price * state.quantity })))
  */
-export function inWorkflow<S, U>(
+export function inWorkflow<S, U, const E extends string = never>(
   fn: (state: S) => U,
-  options?: Omit<NodeOptions, 'activity'>,
-): { kind: 'workflow'; fn: (state: S) => U } {
+  options?: Omit<NodeOptions, 'activity' | 'ends'> & { readonly ends?: readonly E[] },
+): { kind: 'workflow'; fn: (state: S) => U; Returns?: U; ends?: readonly E[] } {
   return { ...options, kind: 'workflow', fn };
 }

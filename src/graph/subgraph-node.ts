@@ -1,20 +1,20 @@
-import type { Command } from './commands';
+import type { OnlyKnown } from './checked-return';
 import type { CompiledGraph } from './compiled-graph';
 import type { GraphNode, NodeOptions } from './node-definition';
 import type { NodeMap } from './state-graph';
 import type { Fields, StateOf, UpdateOf } from './state-schema';
 
 /** How a graph runs as a node of another. */
-export interface SubgraphOptions<F extends Fields, S, U> extends Omit<NodeOptions, 'activity' | 'cache' | 'input'> {
+export interface SubgraphOptions<F extends Fields, S, I, U> extends Omit<NodeOptions, 'activity' | 'cache' | 'input'> {
   /**
    * Where it runs on a server: `inline` within the run around it, the default; `child` as a workflow of its own, with
    * its own history and thread, `<thread id>/<task id>`. In memory it is inline either way.
    */
   readonly run?: 'inline' | 'child';
   /** What the subgraph starts on, of the state around it. Default: the keys that both states have. Pure and synchronous. */
-  readonly input?: (state: S) => UpdateOf<F>;
+  readonly input?: (state: S) => I & UpdateOf<F> & OnlyKnown<F, I>;
   /** What its end means to the state around it. Default: its writes to the keys that both states have. Pure and synchronous. */
-  readonly output?: (state: StateOf<F>) => U | Command<any, any>;
+  readonly output?: (state: StateOf<F>) => U;
 }
 
 /**
@@ -31,10 +31,10 @@ export interface SubgraphOptions<F extends Fields, S, U> extends Omit<NodeOption
  *
  * @example .addNode('review', subgraph(review, { input: (state) => ({ text: state.draft }), output: ({ verdict }) => ({ verdict }) }))
  */
-export function subgraph<Name extends string, F extends Fields, N extends NodeMap, S = any, U = any>(
+export function subgraph<Name extends string, F extends Fields, N extends NodeMap, S = any, I = object, U = any>(
   graph: CompiledGraph<Name, F, N>,
-  options: SubgraphOptions<F, S, U> = {},
-): { kind: 'graph'; fn?: (state: S) => U } {
+  options: SubgraphOptions<F, S, I, U> = {},
+): { kind: 'graph'; fn?: (state: S) => U; Returns?: U } {
   const node: GraphNode = { ...options, kind: 'graph', graph };
   return node;
 }

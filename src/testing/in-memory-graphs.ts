@@ -10,7 +10,7 @@ import { answerIn } from '../graph/decision';
 import { GraphDefinitionError, ThreadError } from '../graph/errors';
 import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
-import type { NodeMap } from '../graph/state-graph';
+import type { NodeMap, NodePath } from '../graph/state-graph';
 import type { Fields, ShownFields, UpdateOf } from '../graph/state-schema';
 import type { DefaultMode, StreamEvent, StreamMode, StreamOptions } from '../graph/stream-event';
 import { encodeInput, encodeUpdate } from '../graph/write-state';
@@ -40,8 +40,8 @@ export class InMemoryGraphs implements GraphRunner {
   async start<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     input: UpdateOf<ShownFields<F>>,
-    { threadId = randomUUID(), ...options }: RunOptions = {},
-  ): Promise<GraphThread<F>> {
+    { threadId = randomUUID(), ...options }: RunOptions<NodePath<N>['at']> = {},
+  ): Promise<GraphThread<F, keyof N & string>> {
     checkRunOptions(graph.shape, options);
     checkThreadId(threadId);
     const encoded = encodeInput(graph.schema, input);
@@ -52,8 +52,8 @@ export class InMemoryGraphs implements GraphRunner {
 
   async invoke<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<ShownFields<F>> | Command | null,
-    options: RunOptions = {},
+    input: UpdateOf<ShownFields<F>> | Command<UpdateOf<F>> | null,
+    options: RunOptions<NodePath<N>['at']> = {},
   ): Promise<RunResult<F>> {
     if (input === null) {
       checkRunOptions(graph.shape, options);
@@ -70,8 +70,8 @@ export class InMemoryGraphs implements GraphRunner {
 
   async *stream<Name extends string, F extends Fields, N extends NodeMap, const M extends StreamMode = DefaultMode>(
     graph: CompiledGraph<Name, F, N>,
-    input: UpdateOf<F> | Command | null,
-    { modes, signal, ...options }: RunOptions & StreamOptions<M> = {},
+    input: UpdateOf<F> | Command<UpdateOf<F>> | null,
+    { modes, signal, ...options }: RunOptions<NodePath<N>['at']> & StreamOptions<M> = {},
   ): AsyncGenerator<StreamEvent<F, M>> {
     signal?.throwIfAborted();
     const { thread, from } = await this.setGoing(graph, input, options);
@@ -104,8 +104,8 @@ export class InMemoryGraphs implements GraphRunner {
   async fork<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     threadId: string,
-    { checkpoint, threadId: newId = randomUUID(), update, asNode }: ForkOptions<F> = {},
-  ): Promise<GraphThread<F>> {
+    { checkpoint, threadId: newId = randomUUID(), update, asNode }: ForkOptions<F, keyof N & string> = {},
+  ): Promise<GraphThread<F, keyof N & string>> {
     const encoded = encodeUpdate(graph.schema, update ?? {}, 'update');
     const snapshot = this.known(graph, threadId).forkAt(checkpoint);
     const edit = update || asNode ? { update: encoded, ...(asNode && { asNode }) } : undefined;
@@ -125,7 +125,7 @@ export class InMemoryGraphs implements GraphRunner {
   thread<Name extends string, F extends Fields, N extends NodeMap>(
     graph: CompiledGraph<Name, F, N>,
     id: string,
-  ): GraphThread<F>;
+  ): GraphThread<F, keyof N & string>;
   thread(id: string): GraphThread;
   thread(graphOrId: AnyGraph | string, id?: string): GraphThread {
     return typeof graphOrId === 'string' ? this.known(undefined, graphOrId) : this.known(graphOrId, id);

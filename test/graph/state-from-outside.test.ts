@@ -95,7 +95,9 @@ describe('updateState', () => {
   ])('with %s is refused, and nothing changes', async (_, update, asNode, code) => {
     const { thread } = await paused();
     const before = await thread.getState();
-    await expect(thread.updateState(update as any, { ...(asNode && { asNode }) })).rejects.toMatchObject({ code });
+    await expect(
+      thread.updateState(update as any, { ...(asNode && { asNode: asNode as never }) }),
+    ).rejects.toMatchObject({ code });
     expect(await thread.getState()).toEqual(before);
   });
 
@@ -353,7 +355,7 @@ describe('nothing leaks or is lost', () => {
 
   test('a fork whose update does not fit begins no thread', async () => {
     const { graph, graphs } = await paused();
-    await expect(graphs.fork(graph, 'x', { threadId: 'y', asNode: 'nobody' })).rejects.toMatchObject({
+    await expect(graphs.fork(graph, 'x', { threadId: 'y', asNode: 'nobody' as never })).rejects.toMatchObject({
       code: 'UNKNOWN_NODE',
     });
     expect((await graphs.fork(graph, 'x', { threadId: 'y' })).id).toBe('y');
