@@ -11,7 +11,7 @@ it('an update of the state cannot be made as a node of a subgraph, nor of a key 
   const { graph, graphs } = around(asking());
   await graphs.invoke(graph, {}, { threadId: 't' });
   const thread = graphs.thread(graph, 't');
-  const inside = thread.updateState({ draft: 'x' }, { asNode: 'review/ask' });
+  const inside = thread.updateState({ draft: 'x' }, { asNode: 'review/ask' as never });
   await expect(inside).rejects.toMatchObject({ code: 'UNKNOWN_NODE' });
   await expect(thread.updateState({ verdict: 'x' })).rejects.toMatchObject({ code: 'STATE_UPDATE_CONFLICT' });
 });
