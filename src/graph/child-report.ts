@@ -68,9 +68,10 @@ function canBeRead(decision: Decision): boolean {
   }
 }
 
-/** Reads a report; undefined where it is none. */
+/** Reads a report; undefined where it is none. One that waits for nobody would stop the run around it for ever. */
 export function readReport(value: unknown): ChildReport | undefined {
   const { data } = Report.safeParse(value);
+  if (data?.status === 'waiting' && data.questions.length === 0) return undefined;
   return data as unknown as ChildReport | undefined;
 }
 

@@ -100,7 +100,9 @@ export class GraphRun {
     const decision = readDecision(request, via === 'update' ? 'update' : 'signal');
     this.passedOn.set(decision, token);
     const verdict = await this.decide(decision);
+    // The desk has told it already, unless a subgraph further in was to judge.
     this.report?.judged(decision, verdict);
+    this.passedOn.delete(decision);
     await this.report?.allTold();
   }
 

@@ -16,6 +16,8 @@ const STORED_FROM = 256 * 1024;
 /** What may still be scheduled in this workflow task: over it, the task could never be completed. */
 export class TaskAllowance {
   private running = 0;
+  /** Child workflows: their results are awaited, perhaps for long, so they take no room from the rest. */
+  private children = 0;
   private bytes = 0;
   /** Held for local activities: what they put on record falls to the workflow task in which they end. */
   private held = 0;
@@ -25,9 +27,9 @@ export class TaskAllowance {
 
   constructor(private readonly externalStorage = false) {}
 
-  /** How many tasks run. */
+  /** How many tasks run, child workflows among them. */
   get inFlight(): number {
-    return this.running;
+    return this.running + this.children;
   }
 
   /** Local activities run, or have ended and not been seen to yet. */
@@ -49,10 +51,13 @@ export class TaskAllowance {
     const bytes = this.externalStorage ? Math.min(given, STORED_FROM) : given;
     const used = this.bytes + this.held;
     const fits = used === 0 || used + bytes <= MAX_BYTES;
-    if (!fits || this.running >= this.mostRunning()) return false;
+    const isChild = dispatch.definition.kind === 'graph';
+    const hasPlace = isChild ? this.children < MAX_RUNNING : this.running < this.mostRunning();
+    if (!fits || !hasPlace) return false;
     if (isLocal) this.held += MAX_LOCAL_BYTES;
     else this.bytes += bytes;
-    this.running += 1;
+    if (isChild) this.children += 1;
+    else this.running += 1;
     return true;
   }
 
@@ -74,6 +79,11 @@ export class TaskAllowance {
   /** Tells that a dispatch has ended. */
   release(): void {
     this.running -= 1;
+  }
+
+  /** Tells that a child workflow has ended. */
+  releaseChild(): void {
+    this.children -= 1;
   }
 
   /** Tells that a local activity has ended: all it was given and gave is in a command of this workflow task. */

@@ -121,7 +121,7 @@ export class WorkGivenOut {
   private runChild(engine: GraphEngine, dispatch: ChildDispatch): void {
     const { id: task, node } = dispatch.task;
     const arrive = (end: ChildEnd['end']): void => {
-      this.allowance.release();
+      this.allowance.releaseChild();
       this.arrivals.push({ kind: 'childEnd', task, end });
     };
     try {
@@ -130,7 +130,7 @@ export class WorkGivenOut {
         (thrown: unknown) => arrive({ thrown }),
       );
     } catch (thrown) {
-      this.allowance.release();
+      this.allowance.releaseChild();
       settleFailure(engine, task, node, thrown);
     }
   }
