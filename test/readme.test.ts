@@ -8,7 +8,7 @@ const ROOT = join(__dirname, '..');
 // Inside the repository, so that the package finds itself by name.
 const DIRECTORY = join(__dirname, '.readme');
 
-const PAGES = ['README.md', 'docs/operations.md'];
+const PAGES = ['README.md', 'docs/operations.md', 'docs/engine.md'];
 
 /** The code of the pages, by the file name in its first line. */
 function snippets(): ReadonlyMap<string, string> {
@@ -24,11 +24,12 @@ beforeAll(() => {
 
 afterAll(() => rmSync(DIRECTORY, { recursive: true, force: true }));
 
-it('shows a graph, its workflow, nodes, worker, client, a reader, an agent, a test, external storage and telemetry', () => {
+it('shows a graph, its workflow, nodes, worker, client, a reader, an agent, a test, external storage, telemetry, a subgraph and time travel', () => {
   expect([...snippets().keys()].sort()).toEqual([
     'agent-worker.ts',
     'agent.ts',
     'approve.ts',
+    'article.ts',
     'clerk.ts',
     'graph.ts',
     'nodes.ts',
@@ -37,6 +38,7 @@ it('shows a graph, its workflow, nodes, worker, client, a reader, an agent, a te
     'storage.ts',
     'stored-orders.ts',
     'telemetry.ts',
+    'time-travel.ts',
     'traced-client.ts',
     'traced-worker.ts',
     'watch.ts',

@@ -1,4 +1,9 @@
-import { WorkflowFailedError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  isGrpcDeadlineError,
+  WorkflowFailedError,
+  type Client,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure, type QueryDefinition } from '@temporalio/common';
 import type { AnyGraph } from '../graph/compiled-graph';
 import { ThreadError } from '../graph/errors';
@@ -75,15 +80,21 @@ async function describe(client: Client, threadId: string, ofRun?: string): Promi
 /** Asks a run, also a closed one. @throws {ThreadError} `THREAD_UNREACHABLE` when no worker answers. */
 export async function askRun<T>(
   client: Client,
-  { threadId, runId, graph }: ThreadFacts,
+  { threadId, runId, graph, taskQueue }: ThreadFacts,
   query: QueryDefinition<T>,
   timeout = QUERY_TIMEOUT,
 ): Promise<T> {
+  const handle = client.workflow.getHandle(threadId, runId);
+  const end = Date.now() + timeout;
+  const ask = (deadline: number): Promise<T> => client.withDeadline(deadline, () => handle.query(query));
   try {
-    const handle = client.workflow.getHandle(threadId, runId);
-    return await client.withDeadline(Date.now() + timeout, () => handle.query(query));
+    return await ask(Math.min(end, Date.now() + QUERY_TIMEOUT)).catch((error: unknown) => {
+      // The server may lose a query to a closed run; asked again, it is answered.
+      if (!isGrpcDeadlineError(error) || Date.now() >= end) throw error;
+      return ask(end);
+    });
   } catch (error) {
-    const message = `No worker answered for thread "${threadId}". Start one that serves graph "${graph}" on its task queue.`;
+    const message = `No worker answered for thread "${threadId}". Start one that serves graph "${graph}" on task queue "${taskQueue}".`;
     throw new ThreadError('THREAD_UNREACHABLE', message, threadId, { cause: error });
   }
 }

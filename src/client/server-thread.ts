@@ -154,7 +154,9 @@ export class ServerThread implements GraphThread {
     try {
       await takeUpAgain(this.client, facts, { recursionLimit }, this.graph);
     } catch (error) {
-      if (!(error instanceof ThreadError && error.code === 'THREAD_BUSY')) throw error;
+      if (!(error instanceof ThreadError)) throw error;
+      const isOthers = error.code === 'THREAD_BUSY' || (await this.facts()).runId !== facts.runId;
+      if (!isOthers) throw error;
     }
   }
 

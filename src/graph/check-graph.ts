@@ -118,8 +118,8 @@ function checkSubgraphs(schema: StateSchema<Fields>, { nodes }: GraphShape): voi
 }
 
 function checkOptions({ name, recursionLimit }: CompileOptions<string>): void {
-  if (!EXPORTABLE.test(name) || name.length > MAX_NAME) {
-    const message = `"${name}" cannot name a graph: its workflow is exported under that name. Use letters, digits, "_" and "$".`;
+  if (typeof name !== 'string' || !EXPORTABLE.test(name) || name.length > MAX_NAME) {
+    const message = `"${String(name)}" cannot name a graph: its workflow is exported under that name. Use letters, digits, "_" and "$".`;
     throw new GraphDefinitionError('INVALID_NAME', message);
   }
   if (recursionLimit !== undefined) checkRecursionLimit(recursionLimit);

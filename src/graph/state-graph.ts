@@ -70,6 +70,18 @@ export interface CompileOptions<Name extends string, B extends string = string> 
 }
 
 // Known by its shape, for instanceof fails where a module was loaded twice.
+// What callers without types try, and what would be found out only when the node is to run.
+function refuseBareNode(name: string, node: unknown): void {
+  if (typeof node === 'function') {
+    const message = `Node "${name}" is given a function. Add it without, and give its body to implement(graph, { ${name} }), or to inWorkflow(…) if it is to run in workflow code.`;
+    throw new GraphDefinitionError('INVALID_OPTION', message);
+  }
+  if (node instanceof StateGraph) {
+    const message = `Node "${name}" is given a graph that is not compiled. Give it what compile({ name: '…' }) returns.`;
+    throw new GraphDefinitionError('INVALID_OPTION', message);
+  }
+}
+
 function isCompiledGraph(node: object | undefined): node is CompiledGraph<string, any, any> {
   return node !== undefined && 'shape' in node && 'schema' in node;
 }
@@ -141,7 +153,7 @@ export class StateGraph<F extends Fields, N extends NodeMap = Record<never, neve
   /**
    * Adds a node; without a kind it is an activity that the worker implements.
    *
-   * @throws {GraphDefinitionError} `DUPLICATE_NODE`, `INVALID_NAME`.
+   * @throws {GraphDefinitionError} `DUPLICATE_NODE`, `INVALID_NAME`, `INVALID_OPTION`.
    */
   addNode<
     const Nm extends string,
@@ -161,6 +173,7 @@ export class StateGraph<F extends Fields, N extends NodeMap = Record<never, neve
         `The graph already has a node "${name}". Give this one another name.`,
       );
     }
+    refuseBareNode(name, node);
     const definition = isCompiledGraph(node) ? subgraph(node) : node;
     this.nodes.set(name, { ...definition, kind: node?.kind ?? 'activity' } as NodeDefinition);
     return this as never;

@@ -9,6 +9,7 @@ import type { AnyGraph, CompiledGraph } from '../graph/compiled-graph';
 import { answerIn } from '../graph/decision';
 import { GraphDefinitionError, ThreadError } from '../graph/errors';
 import type { ForkOptions, GraphRunner, GraphThread, RunOptions, RunResult } from '../graph/graph-runner';
+import { activityNodesOf } from '../graph/implement';
 import { provideNodeRunStorage, type NodeRun } from '../graph/node-run';
 import type { NodeMap, NodePath } from '../graph/state-graph';
 import type { Fields, ShownFields, UpdateOf } from '../graph/state-schema';
@@ -133,7 +134,11 @@ export class InMemoryGraphs implements GraphRunner {
 
   private threadFor(graph: AnyGraph, id: string): MemoryThread {
     if (this.dependencies.graphs.get(graph.name) !== graph) {
-      const message = `Graph "${graph.name}" was not given to these InMemoryGraphs. Add it: nodes: [implement(${graph.name}, { … })].`;
+      const how =
+        activityNodesOf(graph).length > 0
+          ? `nodes: [implement(${graph.name}, { … })]`
+          : `graphs: [${graph.name}], with the models and tools it names`;
+      const message = `Graph "${graph.name}" was not given to these InMemoryGraphs. Add it: ${how}.`;
       throw new GraphDefinitionError('MISSING_IMPLEMENTATION', message);
     }
     const thread = this.threads.get(id) ?? new MemoryThread(id, graph, this.dependencies);

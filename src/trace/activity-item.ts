@@ -1,4 +1,5 @@
 import type { Json } from '../graph/json';
+import { nodePathOf } from '../graph/task';
 import { courseOf, type ActivityCourse, type ActivityEvents } from './activity-events';
 import type { ForeignActivity, NodeVisit, ToolRun, Turn } from './item';
 import { isLocal } from './local-activities';
@@ -43,19 +44,20 @@ export function activityItemOf(
   const { activityId, activityType } = activity.scheduled.attributes;
   const id = textOf(activityId) ?? activity.scheduled.id;
   const type = textOf(objectOf(activityType).name) ?? 'unknown';
-  const parsed = /^((\d+)\.([^.#]+)[^#]*)#(\d+)$/.exec(id);
   const course = courseOf(activity, clock);
-  if (!parsed || !type.startsWith(`${graph}.`)) return foreignOf(type, id, activity, course);
-  const [, task = '', step, node = '', visit] = parsed;
   const local = isLocal(activity.scheduled);
   const [input = local ? NOT_TOLD : NO_INPUT, told] = payloadsOf(activity.scheduled.attributes.input);
   const call = objectOf(jsonOf(told));
+  const [, task = '', step, visit] = /^((?:[^#/]+\/)*(\d+)\.[^.#/]+[^#/]*)#(\d+)$/.exec(id) ?? [];
+  // The type of a subgraph's node begins with that graph's name.
+  const isOurs = type.startsWith(`${graph}.`) || (task.includes('/') && textOf(call.task) === task);
+  if (task === '' || !isOurs) return foreignOf(type, id, activity, course);
   const result = firstPayload(activity.closed?.attributes.result);
-  const common = { id, node, task, step: Number(step), visit: Number(visit), ...course };
+  const common = { id, node: nodePathOf(task), task, step: Number(step), visit: Number(visit), ...course };
   const idempotencyKey = textOf(call.idempotencyKey);
   const ended = objectOf(jsonOf(result));
   const read = { common: { ...common, ...(idempotencyKey && { idempotencyKey }) }, input, call, result, ended };
-  const name = type.slice(graph.length + 1);
+  const name = type.slice(type.indexOf('.') + 1);
   if (name.startsWith('tool:')) return toolOf(name.slice('tool:'.length), read);
   const isModel = objectOf(ended.record).kind === 'model' || objectOf(call.model) === call.model;
   return isModel ? turnOf(read) : visitOf(read, local ? 'local' : 'activity');

@@ -183,6 +183,14 @@ describe('compiling refuses', () => {
       'INVALID_OPTION',
       'Only a plain activity node',
     ],
+    ['a node that is a bare function', { nodes: { a: () => ({}) } }, 'INVALID_OPTION', 'implement(graph, { a })'],
+    [
+      'a node that is a graph not compiled',
+      { nodes: { a: new StateGraph(new StateSchema({})) } },
+      'INVALID_OPTION',
+      "what compile({ name: '…' }) returns",
+    ],
+    ['a graph without a name', { name: null as never, nodes: ['a'] }, 'INVALID_NAME', 'cannot name a graph'],
     [
       'a subgraph that runs who knows where',
       { nodes: { a: subgraph(buildGraph({ nodes: ['b'] }), { run: 'local' as never }) } },

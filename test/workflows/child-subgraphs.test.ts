@@ -504,6 +504,20 @@ describe('a subgraph as a child workflow', () => {
     });
   });
 
+  it('stands in a trace beside the nodes of a subgraph within the run, which are visits by path', async () => {
+    const threadId = server.threadId('vigil');
+    await server.graphs.invoke(vigil, {}, { threadId });
+    const history = await server.client.workflow.getHandle(threadId).fetchHistory();
+    const { runs } = traceOf([JSON.parse(historyToJSON(history))], { graph: vigil });
+    const items = runs.flatMap(({ stops }) => stops).flatMap(({ items: all }) => all);
+    const visits = items.flatMap((item) => (item.kind === 'node' ? [[item.node, item.task, item.step]] : []));
+    expect(visits.slice(0, 2)).toEqual([
+      ['walk/step', '1.walk/1.step', 1],
+      ['walk/step', '1.walk/2.step', 2],
+    ]);
+    expect(items.filter(({ kind }) => kind === 'activity')).toEqual([]);
+  });
+
   it('streams its beginning, its questions and its end to whoever follows the run around', async () => {
     const { threadId } = await waiting();
     await around(threadId).approve({ by: 'ana' });
