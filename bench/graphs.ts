@@ -14,55 +14,37 @@ export const gate = new StateGraph(OrderState)
 
 const CountState = new StateSchema({ n: z.number().default(0) });
 
+function tenInARow<const Name extends string>(name: Name, options: { readonly run?: 'local' }) {
+  return new StateGraph(CountState)
+    .addNode('n0', options)
+    .addNode('n1', options)
+    .addNode('n2', options)
+    .addNode('n3', options)
+    .addNode('n4', options)
+    .addNode('n5', options)
+    .addNode('n6', options)
+    .addNode('n7', options)
+    .addNode('n8', options)
+    .addNode('n9', options)
+    .addEdge(START, 'n0')
+    .addEdge('n0', 'n1')
+    .addEdge('n1', 'n2')
+    .addEdge('n2', 'n3')
+    .addEdge('n3', 'n4')
+    .addEdge('n4', 'n5')
+    .addEdge('n5', 'n6')
+    .addEdge('n6', 'n7')
+    .addEdge('n7', 'n8')
+    .addEdge('n8', 'n9')
+    .addEdge('n9', END)
+    .compile({ name });
+}
+
 /** Ten steps, one after the other. */
-export const chain = new StateGraph(CountState)
-  .addNode('n0')
-  .addNode('n1')
-  .addNode('n2')
-  .addNode('n3')
-  .addNode('n4')
-  .addNode('n5')
-  .addNode('n6')
-  .addNode('n7')
-  .addNode('n8')
-  .addNode('n9')
-  .addEdge(START, 'n0')
-  .addEdge('n0', 'n1')
-  .addEdge('n1', 'n2')
-  .addEdge('n2', 'n3')
-  .addEdge('n3', 'n4')
-  .addEdge('n4', 'n5')
-  .addEdge('n5', 'n6')
-  .addEdge('n6', 'n7')
-  .addEdge('n7', 'n8')
-  .addEdge('n8', 'n9')
-  .addEdge('n9', END)
-  .compile({ name: 'chain' });
+export const chain = tenInARow('chain', {});
 
 /** The same ten steps, as local activities. */
-export const local_chain = new StateGraph(CountState)
-  .addNode('n0', { run: 'local' })
-  .addNode('n1', { run: 'local' })
-  .addNode('n2', { run: 'local' })
-  .addNode('n3', { run: 'local' })
-  .addNode('n4', { run: 'local' })
-  .addNode('n5', { run: 'local' })
-  .addNode('n6', { run: 'local' })
-  .addNode('n7', { run: 'local' })
-  .addNode('n8', { run: 'local' })
-  .addNode('n9', { run: 'local' })
-  .addEdge(START, 'n0')
-  .addEdge('n0', 'n1')
-  .addEdge('n1', 'n2')
-  .addEdge('n2', 'n3')
-  .addEdge('n3', 'n4')
-  .addEdge('n4', 'n5')
-  .addEdge('n5', 'n6')
-  .addEdge('n6', 'n7')
-  .addEdge('n7', 'n8')
-  .addEdge('n8', 'n9')
-  .addEdge('n9', END)
-  .compile({ name: 'local_chain' });
+export const local_chain = tenInARow('local_chain', { run: 'local' });
 
 const SumState = new StateSchema({ sum: new ReducedValue(z.number().default(0), { reducer: (a, b) => a + b }) });
 

@@ -175,6 +175,7 @@ export class GraphEngine {
 
   /** Takes the subgraphs that are to run elsewhere now; each is given out once. @throws where what they start on does not fit. */
   takeChildren(at: string): readonly ChildDispatch[] {
+    if (!someLeaf(this.state, ({ phase }) => phase === 'ready')) return [];
     const ready = leavesOf(this.state).filter(
       (task) => task.phase === 'ready' && isChildTask(this.graph, this.state, task),
     );

@@ -14,7 +14,6 @@ import { startEngine } from './start-engine';
 /** A node that ran in workflow code, which leaves no event. */
 export interface FoldedVisit {
   readonly task: string;
-  readonly node: string;
   readonly step: number;
   readonly visit: number;
   readonly at: Moment;

@@ -216,12 +216,12 @@ export class Folding {
     const { at } = this;
     const { task, definition } = dispatch;
     if (definition.kind === 'workflow') {
-      const { id, node, step, visit, answers } = task;
+      const { id, step, visit, answers } = task;
       const outcome = this.outcomeHere(dispatch, definition, at);
       if (!outcome) return this.listeners.narrator?.look(this.engine, isoOf(at));
       this.fold.visits
         .get(completed.id)
-        ?.push({ task: id, node, step, visit, at, eventId: completed.id, input: dispatch.state, answers, outcome });
+        ?.push({ task: id, step, visit, at, eventId: completed.id, input: dispatch.state, answers, outcome });
       this.engine.settle(id, outcome, isoOf(at));
     } else if (definition.kind === 'tools' && runsHere(dispatch)) {
       this.engine.settle(task.id, unknownToolOutcome(definition, toolCallOf(dispatch)), isoOf(at));

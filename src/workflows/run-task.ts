@@ -11,7 +11,7 @@ import { runBody } from '../graph/run-body';
 import { seenState } from '../graph/seen-state';
 import { unknownToolOutcome } from '../graph/tool-messages';
 import { refuseTooLarge } from '../graph/size-limit';
-import { runLocally, runsLocally } from './local-task';
+import { runLocally } from './local-task';
 
 type NodeActivity = (input: Json, call: NodeCall) => Promise<Outcome>;
 
@@ -25,6 +25,8 @@ export interface TaskOwner {
   readonly threadId: string;
   readonly idempotencyKey: string;
   readonly externalStorage?: boolean;
+  /** It runs in this worker, as a local activity. */
+  readonly isLocal: boolean;
 }
 
 /** Runs a task where its node belongs: as an activity, local or not, or here. Synchronous where a workflow-side body is. */
@@ -72,7 +74,7 @@ function runActivity(owner: TaskOwner, dispatch: Dispatch, type: string, name: s
   const options = nodeOptions(dispatch.graph.activity, definition.activity);
   const activityId = `${task.id}#${task.visit}`;
   const call = nodeCallOf(dispatch, owner.idempotencyKey);
-  if (runsLocally(dispatch)) return runLocally({ type, activityId, options, args: [inputOf(dispatch), call] });
+  if (owner.isLocal) return runLocally({ type, activityId, options, args: [inputOf(dispatch), call] });
   const activities = proxyActivities<Record<string, NodeActivity>>({ ...DEFAULTS, ...options, activityId });
   const activity = activities[type] as NodeActivity & {
     executeWithOptions(o: ActivityOptions, args: unknown[]): Promise<Outcome>;

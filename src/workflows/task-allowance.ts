@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Dispatch } from '../graph/dispatch';
 import { bytesOf, MAX_LOCAL_BYTES, MAX_PAYLOAD_BYTES } from '../graph/size-limit';
-import { runsLocally, type GivenOut } from './local-task';
+import type { GivenOut } from './local-task';
 
 // Temporal takes some 4 MB of commands at once, and 2,000 activities in flight.
 const MAX_BYTES = 3_000_000;
@@ -43,10 +43,9 @@ export class TaskAllowance {
   }
 
   /** Takes a dispatch on, or says that it must wait for a later workflow task. The first of a task always fits. */
-  takes(dispatch: GivenOut): boolean {
+  takes(dispatch: GivenOut, isLocal: boolean): boolean {
     this.begin();
     const { state, task } = dispatch;
-    const isLocal = runsLocally(dispatch);
     const given = isLocal ? MAX_LOCAL_BYTES : bytesOf([state, task.call, task.answers, task.once]);
     const bytes = this.externalStorage ? Math.min(given, STORED_FROM) : given;
     const used = this.bytes + this.held;

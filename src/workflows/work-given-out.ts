@@ -85,11 +85,12 @@ export class WorkGivenOut {
       if (!dispatch) return;
       // What a handler has ended while it waited here is not begun any more.
       const isOver = !engine.isRunning(dispatch.task.id);
-      if (!isOver && !this.allowance.takes(dispatch)) return;
+      const isLocal = !isOver && runsLocally(dispatch);
+      if (!isOver && !this.allowance.takes(dispatch, isLocal)) return;
       this.backlog.splice(next, 1);
       if (isOver) continue;
       if (isChild(dispatch)) this.runChild(engine, dispatch);
-      else this.run(engine, dispatch);
+      else this.run(engine, dispatch, isLocal);
       this.backlog.push(...takeFrom(engine));
     }
   }
@@ -135,15 +136,14 @@ export class WorkGivenOut {
     }
   }
 
-  private run(engine: GraphEngine, dispatch: Dispatch): void {
+  private run(engine: GraphEngine, dispatch: Dispatch, isLocal: boolean): void {
     const { id, node } = dispatch.task;
     const { workflowId: threadId } = workflowInfo();
     const idempotencyKey = `${threadId}/${this.keyedBy()}/${id}`;
-    const isLocal = runsLocally(dispatch);
     const release = (): void => (isLocal ? this.allowance.releaseLocal(dispatch, null) : this.allowance.release());
     let outcome: Outcome | Promise<Outcome>;
     try {
-      outcome = runTask({ threadId, idempotencyKey, externalStorage: this.externalStorage }, dispatch);
+      outcome = runTask({ threadId, idempotencyKey, externalStorage: this.externalStorage, isLocal }, dispatch);
     } catch (thrown) {
       release();
       return settleFailure(engine, id, node, thrown);
